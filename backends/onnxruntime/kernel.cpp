@@ -1,7 +1,7 @@
 #include "backends/onnxruntime/kernel.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <utility>
@@ -9,67 +9,25 @@
 #include "backend/cancel.h"
 #include "backend/open_kernel.h"
 #include "backends/common/engine/engine_support.h"
-#include "backends/common/engine/region_model.h"
+#include "backends/onnxruntime/bound_port.h"
+#include "backends/onnxruntime/fed_call.h"
+#include "backends/onnxruntime/held_values.h"
 
 namespace collage {
 namespace {
 
-/// What bind() needs to know about a port.
-struct BoundPort {
-  std::string name;  ///< the session's
-  ElementType element = ElementType::kUndefined;
-  Extents extents;  ///< as they lie in memory
-  bool is_static = true;
-  std::size_t bytes = 0;
-};
-
-Extents memory_extents(const Port& port) {
-  Extents extents = port.type.extents();
-  if (port.place.format.full().is_channels_last()) std::rotate(extents.begin() + 1, extents.begin() + 2, extents.end());
-  return extents;
+/// Throws what the library throws.
+void bind_input(Ort::IoBinding& binding, OnnxruntimeSession& session, const Ort::MemoryInfo& memory,
+                const BoundPort& port, const void* data, const Extents& extents) {
+  const char* const name = port.name.c_str();
+  if (!port.held)
+    return binding.BindInput(name, tensor_over(memory, at_extents(port, extents), const_cast<void*>(data)));
+  const auto& held = *static_cast<const HeldValue*>(data);
+  if (const Ort::Value* const theirs = onnxruntime_value(held)) return binding.BindInput(name, *theirs);
+  binding.BindInput(name, make_onnxruntime_value(*session.environment, *port.held, held));
 }
 
-BoundPort bound_port(const Port& port) {
-  BoundPort bound{.name = port_name(port.name, port.place.format),
-                  .element = stored_element(port.type, port.place.format),
-                  .extents = {}};
-  bound.is_static = port.type.is_static();
-  if (!bound.is_static) return bound;
-  bound.extents = memory_extents(port);
-  bound.bytes = byte_count(bound.element, bound.extents);
-  return bound;
-}
-
-// ONNX and ONNX Runtime number element types alike but for the newest three. The headers do not name those.
-constexpr std::array<std::pair<ElementType, int>, 3> kOtherNumbers = {
-    {{ElementType::kUint2, 24}, {ElementType::kInt2, 25}, {ElementType::kFloat8E8M0, 26}}};
-
-ONNXTensorElementDataType to_onnxruntime(ElementType type) {
-  for (const auto& [ours, theirs] : kOtherNumbers)
-    if (ours == type) return static_cast<ONNXTensorElementDataType>(theirs);
-  return static_cast<ONNXTensorElementDataType>(type);
-}
-
-ElementType from_onnxruntime(ONNXTensorElementDataType type) {
-  for (const auto& [ours, theirs] : kOtherNumbers)
-    if (theirs == static_cast<int>(type)) return ours;
-  return static_cast<ElementType>(type);
-}
-
-/// Stands for the memory of tensors without elements, which the library wants to be somewhere.
-alignas(64) constexpr std::byte kNowhere[64] = {};
-
-Ort::Value tensor_over(const Ort::MemoryInfo& memory, const BoundPort& port, void* data) {
-  if (data == nullptr && port.bytes == 0) data = const_cast<std::byte*>(kNowhere);
-  return Ort::Value::CreateTensor(memory, data, port.bytes, port.extents.data(), port.extents.size(),
-                                  to_onnxruntime(port.element));
-}
-
-/// An open port with the extents it has this time.
-BoundPort at_extents(const BoundPort& port, const Extents& extents) {
-  if (port.is_static) return port;
-  return {.name = port.name, .element = port.element, .extents = extents, .bytes = byte_count(port.element, extents)};
-}
+bool has_optional(const BoundPort& port) { return port.held && port.held->kind == ValueKind::kOptional; }
 
 /// One run, which ends between two of the library's nodes when it is cancelled.
 void run_session(Ort::Session& session, const Ort::RunOptions& plain, const Ort::IoBinding& binding,
@@ -87,15 +45,21 @@ class OnnxruntimeCall final : public Call {
  public:
   /// `dynamic`: names of the outputs whose shapes a run decides.
   OnnxruntimeCall(std::shared_ptr<OnnxruntimeSession> session, Ort::IoBinding binding, Ort::MemoryInfo memory,
-                  std::vector<std::string> dynamic, const std::vector<BoundPort>& inputs, const std::stop_token* cancel)
+                  std::vector<std::string> dynamic, const std::vector<BoundPort>& inputs,
+                  const std::vector<BoundPort>& outputs, const std::stop_token* cancel)
       : session_(std::move(session)),
         binding_(std::move(binding)),
         memory_(std::move(memory)),
         dynamic_(std::move(dynamic)),
         inputs_(inputs),
-        cancel_(cancel) {}
+        cancel_(cancel),
+        held_types_(outputs.size()),
+        held_(outputs.size()) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) held_types_[i] = outputs[i].held;
+  }
 
   Result<void> run() override {
+    for (auto& held : held_) held.reset();
     outputs_.clear();
     const auto done = guard([&] {
       // A binding keeps what the last run made, and the next one would have to give the same shape.
@@ -111,10 +75,11 @@ class OnnxruntimeCall final : public Call {
     const auto found = guard([&] {
       if (outputs_.empty()) outputs_ = binding_.GetOutputValues();
       const Ort::Value& value = outputs_.at(port);
-      const auto info = value.GetTensorTypeAndShapeInfo();
-      return DynamicOutput{.type = from_onnxruntime(info.GetElementType()),
-                           .extents = info.GetShape(),
-                           .data = value.GetTensorRawData()};
+      if (held_types_.at(port)) {
+        if (!held_[port]) held_[port] = std::make_unique<OnnxruntimeValue>(value, *held_types_[port]);
+        return DynamicOutput{.extents = {}, .held = held_[port].get()};
+      }
+      return tensor_output(value);
     });
     if (!found) return library_failed("onnxruntime output " + std::to_string(port), found.error());
     return *found;
@@ -123,9 +88,7 @@ class OnnxruntimeCall final : public Call {
   Result<bool> move_inputs(std::span<const void* const> inputs, std::span<const Extents> extents) override {
     const auto done = guard([&] {
       for (std::size_t i = 0; i < inputs_.size(); ++i)
-        if (!inputs_[i].is_static)
-          binding_.BindInput(inputs_[i].name.c_str(),
-                             tensor_over(memory_, at_extents(inputs_[i], extents[i]), const_cast<void*>(inputs[i])));
+        if (!inputs_[i].is_static) bind_input(binding_, *session_, memory_, inputs_[i], inputs[i], extents[i]);
     });
     if (!done) return library_failed("onnxruntime bind", done.error());
     return true;
@@ -139,7 +102,9 @@ class OnnxruntimeCall final : public Call {
   std::vector<BoundPort> inputs_;
   const std::stop_token* cancel_;
   Ort::RunOptions options_;
-  std::vector<Ort::Value> outputs_;
+  std::vector<Ort::Value> outputs_;                      ///< of the last run, once asked for
+  std::vector<std::optional<ValueType>> held_types_;     ///< by output
+  std::vector<std::unique_ptr<OnnxruntimeValue>> held_;  ///< by output, once asked for
 };
 
 class OnnxruntimeKernel final : public OpenKernel {
@@ -163,12 +128,14 @@ class OnnxruntimeKernel final : public OpenKernel {
           std::to_string(buffers.inputs.size()) + " inputs and " + std::to_string(buffers.outputs.size()) + " outputs",
           std::to_string(inputs_.size()) + " and " + std::to_string(outputs_.size()));
     auto call = guard([&]() -> std::unique_ptr<Call> {
+      // A binding does not take an optional without a value: the process dies.
+      if (std::ranges::any_of(inputs_, has_optional))
+        return make_fed_call(session_, inputs_, outputs_, buffers, extents);
       auto memory = Ort::MemoryInfo::CreateCpu(OrtDeviceAllocator, OrtMemTypeDefault);
       Ort::IoBinding binding(*session_->session);
       std::vector<std::string> dynamic;
       for (std::size_t i = 0; i < inputs_.size(); ++i)
-        binding.BindInput(inputs_[i].name.c_str(), tensor_over(memory, at_extents(inputs_[i], extents[i]),
-                                                               const_cast<void*>(buffers.inputs[i])));
+        bind_input(binding, *session_, memory, inputs_[i], buffers.inputs[i], extents[i]);
       for (std::size_t i = 0; i < outputs_.size(); ++i) {
         // All of them now: their order is that of the values.
         if (outputs_[i].is_static) {
@@ -179,7 +146,7 @@ class OnnxruntimeKernel final : public OpenKernel {
         }
       }
       return std::make_unique<OnnxruntimeCall>(session_, std::move(binding), std::move(memory), std::move(dynamic),
-                                               inputs_, buffers.cancel);
+                                               inputs_, outputs_, buffers.cancel);
     });
     if (!call) return library_failed("onnxruntime bind", call.error());
     return std::move(*call);

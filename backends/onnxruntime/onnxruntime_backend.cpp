@@ -65,6 +65,7 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension, public
     info_.kind = kKindName;
     info_.is_engine = true;
     info_.takes_open = true;
+    info_.takes_held = true;
     info_.unusable = read_options(options, level_);
     const auto started = guard([&] {
       // An old library has no table of the version that the headers ask for.

@@ -55,6 +55,9 @@ std::expected<std::shared_ptr<OnnxruntimeSession>, std::string> make_session(
     Ort::SessionOptions options = make_options(settings);
     add_constants(options, made->constants);
     made->session = std::make_unique<Ort::Session>(*environment, model.data(), model.size(), options);
+    made->settings = settings;
+    for (std::size_t i = 0; i < made->session->GetInputCount() && made->model.empty(); ++i)
+      if (made->session->GetInputTypeInfo(i).GetONNXType() == ONNX_TYPE_OPTIONAL) made->model = model;
     Ort::AllocatorWithDefaultOptions allocator;
     for (std::size_t i = 0; i < made->session->GetInputCount(); ++i)
       made->input_names.emplace_back(made->session->GetInputNameAllocated(i, allocator).get());

@@ -28,6 +28,8 @@ struct OnnxruntimeSession {
   std::unique_ptr<Ort::Session> session;
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
+  SessionSettings settings;
+  std::string model;  ///< what it was made from, of one with optionals among its inputs; empty else
 };
 
 /// Makes a session; `constants` are the external files "c0", "c1"... of the model. The failure is the library's

@@ -53,6 +53,20 @@ collage_tensor_info info_of(Ask ask, collage_session* session, std::size_t index
   return info;
 }
 
+/// The type as text when the port is no array of numbers.
+template <class Ask>
+std::string held_type_of(Ask ask, const Plan& plan, std::size_t index) {
+  const char* type = "";
+  check(ask(plan.handle(), index, &type));
+  const std::string_view text = type;
+  const bool is_held =
+      text.starts_with("str[") || text.starts_with("seq(") || text.starts_with("opt(") || text.starts_with("map(");
+  return is_held ? std::string(text) : std::string();
+}
+
+/// Of the package's module for such values.
+nb::object values_function(const char* name) { return nb::module_::import_("collage.values").attr(name); }
+
 }  // namespace
 
 void Session::Free::operator()(collage_session* session) const { api().session_free(session); }
@@ -95,6 +109,7 @@ void Session::read_names(const Plan& plan) {
     inputs_[i].name = info.name;
     inputs_[i].key = nb::str(info.name);
     inputs_[i].facts = &facts_of(info.element_type);
+    inputs_[i].held_type = held_type_of(c.plan_input_type, plan, i);
     is_open_ |= std::any_of(info.extents, info.extents + std::max(info.rank, 0), [](auto e) { return e < 0; });
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -102,6 +117,7 @@ void Session::read_names(const Plan& plan) {
     outputs_[i].name = info.name;
     outputs_[i].key = nb::str(info.name);
     outputs_[i].facts = &facts_of(info.element_type);
+    outputs_[i].held_type = held_type_of(c.plan_output_type, plan, i);
   }
 }
 
@@ -114,6 +130,7 @@ void Session::read_ports() {
     input.extents.assign(info.extents, info.extents + std::max(info.rank, 0));
     input.bytes = info.bytes;
     input.bound = nullptr;
+    if (!input.held_type.empty()) continue;
     void* own = nullptr;
     check(c.session_input(handle_.get(), i, &own, &input.bytes));
     input.own = static_cast<std::byte*>(own);
@@ -126,7 +143,7 @@ void Session::read_ports() {
     output.bytes = info.bytes;
     output.bound = nullptr;
     const bool is_known = info.rank >= 0 && std::ranges::all_of(output.extents, [](auto e) { return e >= 0; });
-    output.shape = is_known ? nb::object(shape_tuple(output.extents)) : nb::object();
+    output.shape = is_known && output.held_type.empty() ? nb::object(shape_tuple(output.extents)) : nb::object();
   }
 }
 
@@ -163,18 +180,23 @@ nb::list Session::run_list(nb::dict feed, nb::handle positions) {
 
 void Session::choose_shapes() {
   const bool is_set = has_shape_ && std::ranges::all_of(inputs_, [](const Input& input) {
-                        return std::ranges::equal(input.extents, input.array.extents());
+                        return !input.held_type.empty() ? std::ranges::equal(input.extents, input.held_extents)
+                                                        : std::ranges::equal(input.extents, input.array.extents());
                       });
   if (is_set) return;
   if (!is_open_) {
     for (const Input& input : inputs_)
-      if (!std::ranges::equal(input.extents, input.array.extents()))
+      if (input.held_type.empty() && !std::ranges::equal(input.extents, input.array.extents()))
         raise(COLLAGE_BAD_INPUT, "input/wrong-shape", "input " + input.name, text_of(input.array.extents()),
               text_of(input.extents));
   }
   std::vector<std::vector<std::int64_t>> extents;
   std::vector<collage_shape> shapes;
   for (const Input& input : inputs_) {
+    if (!input.held_type.empty()) {
+      extents.push_back(input.held_extents);
+      continue;
+    }
     const auto given = input.array.extents();
     extents.emplace_back(given.begin(), given.end());
   }
@@ -213,6 +235,8 @@ void Session::unbind_all() {
 void Session::place_input(std::size_t index) {
   const collage_api& c = api();
   Input& input = inputs_[index];
+  if (!input.held_type.empty())
+    return check(c.session_set_json(handle_.get(), index, input.json.data(), input.json.size()));
   if (input.array.bytes() != input.bytes)
     raise(COLLAGE_BAD_INPUT, "input/wrong-shape", "input " + input.name, std::to_string(input.array.bytes()) + " bytes",
           std::to_string(input.bytes) + " bytes");
@@ -276,10 +300,37 @@ void Session::execute(const collage_run_options* options) {
 
 void Session::take_output(std::size_t index) {
   Output& output = outputs_[index];
+  if (!output.held_type.empty()) {
+    output.result = held_output(index);
+    return;
+  }
   const nb::object shape = output.shape.is_valid() ? output.shape : copy_late_output(index);
   if (output.given.is_valid() || output.facts->formats[0] != '\0') return;
   output.result = nb::module_::import_("collage.arrays")
                       .attr("typed")(output.result, output.facts->type, shape, "output " + output.name);
+}
+
+nb::object Session::held_output(std::size_t index) {
+  const Output& output = outputs_[index];
+  if (output.given.is_valid())
+    raise(COLLAGE_USAGE, "api/wrong-array", "output " + output.name, "an array for " + output.held_type,
+          "no array: it is made by the run");
+  const collage_api& c = api();
+  if (output.held_type.starts_with("str[")) {
+    collage_strings given{};
+    given.size = sizeof given;
+    check(c.session_output_strings(handle_.get(), index, &given));
+    nb::list texts;
+    for (std::size_t i = 0; i < given.count; ++i)
+      texts.append(nb::steal(PyUnicode_DecodeUTF8(given.strings[i].data,
+                                                  static_cast<Py_ssize_t>(given.strings[i].bytes), "surrogateescape")));
+    const std::vector<Py_ssize_t> extents(given.extents, given.extents + given.rank);
+    return values_function("strings")(texts, shape_tuple(extents));
+  }
+  const char* json = nullptr;
+  std::size_t bytes = 0;
+  check(c.session_output_json(handle_.get(), index, &json, &bytes));
+  return values_function("decode")(nb::str(json, bytes), output.held_type);
 }
 
 nb::object Session::copy_late_output(std::size_t index) {
@@ -311,7 +362,10 @@ nb::object Session::new_array(Output& output, nb::handle shape, std::size_t byte
 }
 
 void Session::drop_arrays() {
-  for (Input& input : inputs_) input.array = ArrayView();
+  for (Input& input : inputs_) {
+    input.array = ArrayView();
+    input.json.clear();
+  }
   for (Output& output : outputs_) {
     output.array = ArrayView();
     output.given.reset();

@@ -8,6 +8,7 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,9 +57,12 @@ class Session {
     const ElementFacts* facts = nullptr;
     std::vector<Py_ssize_t> extents;  ///< that are set now
     std::size_t bytes = 0;
-    std::byte* own = nullptr;     ///< the session's memory of it, which runs read unless another is bound
-    const void* bound = nullptr;  ///< the caller's memory that runs read
-    ArrayView array;              ///< of the run under way
+    std::byte* own = nullptr;                ///< the session's memory of it, which runs read unless another is bound
+    const void* bound = nullptr;             ///< the caller's memory that runs read
+    ArrayView array;                         ///< of the run under way
+    std::string held_type;                   ///< of what is no array of numbers, as text; empty else
+    std::string json;                        ///< such a value of the run under way
+    std::vector<std::int64_t> held_extents;  ///< of strings in it
   };
   struct Output {
     std::string name;
@@ -69,6 +73,7 @@ class Session {
     std::vector<Py_ssize_t> extents;
     std::size_t bytes = 0;
     void* bound = nullptr;
+    std::string held_type;    ///< as of an input
     nanobind::object given;   ///< the caller's array for the run under way; null for a new one
     nanobind::object result;  ///< what the run under way gives
     ArrayView array;
@@ -91,6 +96,8 @@ class Session {
   void execute(const collage_run_options* options = nullptr);
   /// What the run gave becomes the result: as elements of its type where NumPy itself does not have the type.
   void take_output(std::size_t index);
+  /// Strings, a sequence, an optional or a map.
+  [[nodiscard]] nanobind::object held_output(std::size_t index);
   /// Copies an output whose shape only the run knew; returns that shape.
   [[nodiscard]] nanobind::object copy_late_output(std::size_t index);
   [[nodiscard]] nanobind::object new_array(Output& output, nanobind::handle shape, std::size_t bytes);

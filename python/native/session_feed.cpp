@@ -60,6 +60,14 @@ void Session::read_sequence(nb::handle feed) {
 }
 
 void Session::read_input(Input& input, nb::handle object) {
+  if (!input.held_type.empty()) {
+    const nb::tuple encoded = nb::borrow<nb::tuple>(
+        nb::module_::import_("collage.values").attr("encode")(object, input.held_type, "input " + input.name));
+    input.json = nb::cast<std::string>(encoded[0]);
+    input.held_extents.clear();
+    for (const nb::handle extent : encoded[1]) input.held_extents.push_back(nb::cast<std::int64_t>(extent));
+    return;
+  }
   input.array = ArrayView::readable(object, *input.facts, {"input", input.name.c_str()});
 }
 

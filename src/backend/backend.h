@@ -42,6 +42,7 @@ struct BackendInfo {
   bool is_compiler = false;                 ///< generates code for each kernel: measuring one takes seconds
   bool takes_pool = false;                  ///< loops of its kernels run on Buffers::pool
   bool takes_open = false;  ///< its kernels are OpenKernels: extents may be known only while a plan runs
+  bool takes_held = false;  ///< ports of its kernels may be held values: strings, sequences, optionals, maps
   std::string unusable;     ///< why it cannot be used on this machine, determined when it was made; empty = usable
 };
 
@@ -99,11 +100,14 @@ struct LoadRequest {
   int threads = 1;
 };
 
-/// A tensor that a call allocated, for an output port of unknown shape; valid until the next run.
+class HeldValue;
+
+/// A tensor that a call allocated, for an output port of unknown shape, or a held value; valid until the next run.
 struct DynamicOutput {
   ElementType type = ElementType::kUndefined;
   Extents extents;
   const void* data = nullptr;
+  const HeldValue* held = nullptr;  ///< backend/held_value.h; in place of the others, which are empty
 };
 
 /// A kernel bound to buffers. Belongs to one context; one thread at a time.
@@ -112,7 +116,7 @@ class Call {
   virtual ~Call() = default;
   /// Computes the outputs from the inputs in the bound buffers. Allocates nothing of our own.
   virtual Result<void> run() = 0;
-  /// For an output that is bound to null: the result of the last run.
+  /// For an output that is bound to null, as held values are: the result of the last run.
   virtual Result<DynamicOutput> dynamic_output(std::size_t port);
   /// From now on reads the inputs of open shape at these addresses, with these extents; other inputs stay where they
   /// are. False, and nothing has changed, when the kernel must be bound again instead; calls of OpenKernels should do
@@ -120,7 +124,8 @@ class Call {
   virtual Result<bool> move_inputs(std::span<const void* const> inputs, std::span<const Extents> extents);
 };
 
-/// 64-byte aligned buffers, one per port; an output of unknown shape gets null.
+/// 64-byte aligned buffers, one per port; an output of unknown shape gets null. An input of a held type is a
+/// `const HeldValue*`, its extents are empty; it does not change while it is bound.
 struct Buffers {
   std::vector<const void*> inputs;
   std::vector<void*> outputs;

@@ -28,7 +28,7 @@
 namespace collage {
 
 /// Incremented when a type of the hooks' arguments or results changes.
-inline constexpr std::uint32_t kHooksVersion = 3;
+inline constexpr std::uint32_t kHooksVersion = 4;
 
 /// Required are a way to make artifacts (compile or lower), a way to load them (load, for artifacts of compile and
 /// codegen), and regions that are supported (rules or support).

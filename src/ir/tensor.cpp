@@ -111,6 +111,7 @@ std::string content_hash(const Tensor& tensor) {
   std::string head = to_string(tensor.value_type());
   for (const std::string& text : tensor.strings) head += '\n' + std::to_string(text.size()) + ':' + text;
   head += '\n' + hash_hex(tensor.data.data(), tensor.data.size());
+  for (const Tensor& item : tensor.items) head += '\n' + content_hash(item);
   return hash_hex(head).substr(0, 16);
 }
 

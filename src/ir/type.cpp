@@ -66,6 +66,7 @@ class TypeReader {
     if (take("?")) return ValueType{};
     if (take("seq(")) return read_wrapped(ValueKind::kSequence, depth);
     if (take("opt(")) return read_wrapped(ValueKind::kOptional, depth);
+    if (take("map(")) return read_map(depth);
     return read_tensor();
   }
 
@@ -83,6 +84,17 @@ class TypeReader {
     if (!inner || !take(")")) return std::nullopt;
     ValueType type{.kind = kind, .element = {}, .shape = {}, .inner = {}};
     type.inner.push_back(std::move(*inner));
+    return type;
+  }
+
+  std::optional<ValueType> read_map(int depth) {
+    const std::size_t comma = text_.find(',');
+    if (comma == std::string_view::npos) return std::nullopt;
+    const auto key = element_type_of(text_.substr(0, comma));
+    if (!key) return std::nullopt;
+    text_.remove_prefix(comma + 1);
+    auto type = read_wrapped(ValueKind::kMap, depth);
+    if (type) type->element = *key;
     return type;
   }
 
@@ -206,6 +218,13 @@ bool ValueType::is_static() const {
 
 bool ValueType::is_open() const { return kind == ValueKind::kTensor && shape && bits_of(element) > 0 && !is_static(); }
 
+bool ValueType::is_held() const {
+  if (kind == ValueKind::kTensor) return element == ElementType::kString;
+  if (kind == ValueKind::kUnknown || inner.size() != 1) return false;
+  const ValueType& content = inner.front();
+  return content.is_held() || (content.kind == ValueKind::kTensor && bits_of(content.element) > 0);
+}
+
 std::optional<Extents> ValueType::known_extents() const {
   if (kind != ValueKind::kTensor || !shape || bits_of(element) == 0) return std::nullopt;
   Extents extents;
@@ -246,8 +265,10 @@ std::string to_string(const ValueType& type) {
     case ValueKind::kUnknown:
       return "?";
     case ValueKind::kSequence:
-    case ValueKind::kOptional: {
+    case ValueKind::kOptional:
+    case ValueKind::kMap: {
       const std::string inner = type.inner.empty() ? "?" : to_string(type.inner.front());
+      if (type.kind == ValueKind::kMap) return "map(" + std::string(name_of(type.element)) + "," + inner + ")";
       return (type.kind == ValueKind::kSequence ? "seq(" : "opt(") + inner + ")";
     }
     case ValueKind::kTensor:

@@ -1,4 +1,4 @@
-// The type of a value: element type, shape, and ONNX's sequence and optional types. Data only.
+// The type of a value: element type, shape, and ONNX's sequence, optional and map types. Data only.
 #pragma once
 
 #include <cstdint>
@@ -65,14 +65,14 @@ struct Dim {
 using Extents = std::vector<std::int64_t>;
 using Shape = std::vector<Dim>;
 
-enum class ValueKind : std::uint8_t { kTensor, kSequence, kOptional, kUnknown };
+enum class ValueKind : std::uint8_t { kTensor, kSequence, kOptional, kUnknown, kMap };
 
 /// The type of a value. A tensor has an element type and, when the rank is known, a shape.
 struct ValueType {
   ValueKind kind = ValueKind::kUnknown;
-  ElementType element = ElementType::kUndefined;
+  ElementType element = ElementType::kUndefined;  ///< of a map: of its keys
   std::optional<Shape> shape;
-  std::vector<ValueType> inner;  ///< the one contained type of a sequence or an optional
+  std::vector<ValueType> inner;  ///< the one contained type of a sequence, an optional, or a map's values
 
   [[nodiscard]] static ValueType tensor(ElementType element, const Extents& extents);
 
@@ -80,6 +80,8 @@ struct ValueType {
   [[nodiscard]] bool is_static() const;
   /// A tensor of known rank whose elements have a fixed size, with some extent that is not known.
   [[nodiscard]] bool is_open() const;
+  /// Strings, a sequence, an optional or a map: no bytes in a buffer, but a HeldValue (backend/held_value.h).
+  [[nodiscard]] bool is_held() const;
   /// Extents of a static tensor.
   [[nodiscard]] Extents extents() const;
   /// Extents of a static tensor; of an open one those of the recorded run, nothing when there are none.
@@ -91,7 +93,7 @@ struct ValueType {
 /// Bytes of a dense row-major tensor; 4-bit types are packed two to a byte.
 [[nodiscard]] std::size_t byte_count(ElementType type, const Extents& extents);
 
-/// "f32[1,3,224,224]", "i64[N,?]", "f32[*]" (rank unknown), "seq(f32[2])", "opt(...)", "?".
+/// "f32[1,3,224,224]", "i64[N,?]", "f32[*]" (rank unknown), "seq(f32[2])", "opt(...)", "map(i64,f32[])", "?".
 [[nodiscard]] std::string to_string(const ValueType& type);
 /// Reads the form that to_string writes; nothing when it is malformed.
 [[nodiscard]] std::optional<ValueType> parse_value_type(std::string_view text);

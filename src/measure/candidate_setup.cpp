@@ -2,6 +2,7 @@
 
 #include "backend/extensions/format_extension.h"
 #include "backend/extensions/portability_extension.h"
+#include "backend/held_value.h"
 #include "store/artifact_file.h"
 
 namespace collage {
@@ -58,6 +59,7 @@ std::expected<Artifact, Refusal> CandidateSetup::compile(Backend& backend, const
     lent_ = *subject.graph;
     structure_ = structure_key(*lent_, subject.region);
   }
+  if (auto held = refuse_held_ports(backend, *subject.graph, subject.region)) return std::unexpected(*std::move(held));
   CompileRequest request{.graph = &*lent_, .region = subject.region, .variant = spec.variant};
   request.region.matches = matches_of(subject.region, spec.labels);
   auto results = backend.compile({&request, 1}, run_.job.options);

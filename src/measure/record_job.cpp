@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backend/held_value.h"
+#include "ir/check_value.h"
 #include "numbers/guarded_bytes.h"
 
 namespace collage {
@@ -11,8 +13,8 @@ std::unexpected<Error> refused(const RecordJob& job, std::string saw) {
   return fail(ExitCode::kUnsupported, "record/refused", job.backend, std::move(saw), "a graph it runs as a whole");
 }
 
-bool is_tensor_of_numbers(const ValueType& type) {
-  return type.kind == ValueKind::kTensor && type.element != ElementType::kUndefined && bits_of(type.element) > 0;
+bool can_be_written(const ValueType& type) {
+  return type.is_held() || (type.kind == ValueKind::kTensor && bits_of(type.element) > 0);
 }
 
 /// The graph with every computed value that can be written down as an output, the graph's own first.
@@ -25,7 +27,7 @@ Graph with_all_outputs(const Graph& graph, const Uses& uses, bool ask_unknown) {
     const bool unknown = type.kind == ValueKind::kUnknown ||
                          (type.kind == ValueKind::kTensor && type.element == ElementType::kUndefined);
     if (listed[i] || !uses.producer[i].valid()) continue;
-    if (is_tensor_of_numbers(type) || (unknown && ask_unknown)) all.outputs.push_back(ValueId{i});
+    if (can_be_written(type) || (unknown && ask_unknown)) all.outputs.push_back(ValueId{i});
   }
   return all;
 }
@@ -44,6 +46,8 @@ Region ports_of(const Graph& graph, const Uses& uses) {
 /// The run with its buffers; an output of unknown shape has none.
 struct Run {
   std::vector<GuardedBytes> inputs;
+  std::vector<Tensor> recorded;                  ///< by input
+  std::vector<std::unique_ptr<HeldValue>> held;  ///< by input; null for tensors of numbers
   std::vector<GuardedBytes> outputs;
   GuardedBytes workspace;
   std::unique_ptr<Kernel> kernel;
@@ -67,14 +71,18 @@ Result<Artifact> compile(const RecordJob& job, const Graph& graph, const Region&
   return std::move(*compiled[0]);
 }
 
-Result<void> fill_input(GuardedBytes& bytes, const Value& value, const Record& inputs) {
-  COLLAGE_TRY(const Tensor tensor, inputs.tensor(value.name));
-  if (tensor.value_type() != value.type)
+Result<const void*> fill_input(Run& run, const Value& value, const Record& inputs) {
+  COLLAGE_TRY(Tensor tensor, inputs.tensor(value.name));
+  if (value.type.is_held())
+    COLLAGE_TRY_VOID(check_value(value.name, value.type, tensor));
+  else if (tensor.value_type() != value.type)
     return fail(ExitCode::kBadInput, "record/wrong-input", value.name, to_string(tensor.value_type()),
                 to_string(value.type));
-  bytes = GuardedBytes(tensor.data.size());
-  std::ranges::copy(tensor.data.bytes(), bytes.data());
-  return {};
+  run.recorded.push_back(tensor);
+  run.inputs.emplace_back(tensor.data.size());
+  std::ranges::copy(tensor.data.bytes(), run.inputs.back().data());
+  run.held.push_back(value.type.is_held() ? std::make_unique<PlainValue>(std::move(tensor)) : nullptr);
+  return run.held.back() ? static_cast<const void*>(run.held.back().get()) : run.inputs.back().data();
 }
 
 Result<Run> load(const RecordJob& job, const Graph& graph, const Region& region, const Record& inputs,
@@ -86,10 +94,8 @@ Result<Run> load(const RecordJob& job, const Graph& graph, const Region& region,
   for (const ValueId id : artifact.constants) request.constants.push_back(*graph.value(id).constant);
   for (const ValueId id : region.inputs) {
     const Value& value = graph.value(id);
-    run.inputs.emplace_back();
-    COLLAGE_TRY_VOID(fill_input(run.inputs.back(), value, inputs));
+    COLLAGE_TRY(buffers.inputs.emplace_back(), fill_input(run, value, inputs));
     request.inputs.push_back({.name = value.name, .type = value.type});
-    buffers.inputs.push_back(run.inputs.back().data());
   }
   for (const ValueId id : region.outputs) {
     const Value& value = graph.value(id);
@@ -115,17 +121,20 @@ Result<void> write_output(const Value& value, const Run& run, std::size_t port, 
   if (value.type.is_static())
     return writer.add(value.name, tensor_over(value.type.element, value.type.extents(), run.outputs[port].data()));
   const auto made = run.call->dynamic_output(port);
-  // A sequence, strings, or an optional without a value: nothing to write down.
-  if (!made || bits_of(made->type) == 0) return {};
-  return writer.add(value.name, tensor_over(made->type, made->extents, made->data));
+  const auto tensor = made ? view_of(*made) : std::unexpected(made.error());
+  if (tensor) return writer.add(value.name, *tensor);
+  if (value.type.is_held()) return std::unexpected(tensor.error());
+  return {};  // of a kind that the graph does not know
 }
 
 Result<void> write_record(const RecordJob& job, const Graph& graph, const Region& region, const Run& run) {
   COLLAGE_TRY(RecordWriter writer, RecordWriter::create(job.record_file));
   for (std::size_t i = 0; i < region.inputs.size(); ++i) {
     const Value& value = graph.value(region.inputs[i]);
-    COLLAGE_TRY_VOID(
-        writer.add(value.name, tensor_over(value.type.element, value.type.extents(), run.inputs[i].data())));
+    // As they lie in memory after the run.
+    COLLAGE_TRY_VOID(writer.add(value.name, value.type.is_held() ? run.recorded[i]
+                                                                 : tensor_over(value.type.element, value.type.extents(),
+                                                                               run.inputs[i].data())));
   }
   for (std::size_t i = 0; i < region.outputs.size(); ++i)
     COLLAGE_TRY_VOID(write_output(graph.value(region.outputs[i]), run, i, writer));

@@ -6,8 +6,8 @@
 
 namespace collage {
 
-/// Runs the graph and writes the record. Values that are not tensors of fixed-size elements are left out. Values whose
-/// kind the graph does not know are requested at first, and left out when the backend cannot provide them.
+/// Runs the graph and writes the record. Values whose kind the graph does not know are requested at first, and left out
+/// when the backend cannot provide them.
 /// Error record/refused when the backend refuses or fails; record/*, file/*, import/* for the files.
 [[nodiscard]] Result<void> run_record_job(const RecordJob& job, Workbench& bench, JobContext& context);
 

@@ -8,10 +8,11 @@
 
 #include "backend/roles.h"
 #include "base/file.h"
+#include "ir/check_value.h"
 #include "ir/fits_shape.h"
 #include "measure/jobs.h"
 #include "onnx/export.h"
-#include "onnx/files/tensor_file.h"
+#include "onnx/files/value_file.h"
 #include "onnx/import.h"
 
 namespace collage {
@@ -38,8 +39,9 @@ Result<Json> write_array(const std::string& folder, const std::string& stem, con
       tensor.type != ElementType::kBfloat16 && bits_of(tensor.type) >= 8 && !name_of(tensor.type).starts_with("f8");
   const std::string file = stem + (is_numpy ? ".npy" : ".pb");
   const std::string path = folder + "/" + file;
-  COLLAGE_TRY_VOID(is_numpy ? write_npy(path, tensor) : write_tensor_pb(path, tensor));
-  return Json{{"name", name}, {"file", file}, {"type", name_of(tensor.type)}, {"shape", tensor.extents}};
+  COLLAGE_TRY_VOID(write_value(path, tensor));
+  const std::string type = tensor.container ? to_string(*tensor.container) : std::string(name_of(tensor.type));
+  return Json{{"name", name}, {"file", file}, {"type", type}, {"shape", tensor.extents}};
 }
 
 Result<Json> write_arrays(const std::string& folder, const std::string& kind, const Graph& graph,
@@ -134,10 +136,11 @@ Result<Tensor> read_array(const std::string& folder, const Json& entry, const Gr
   const auto file = entry.at("file").get<std::string>();
   if (name != graph.value(id).name) return damaged(folder, "array " + name + " for value " + graph.value(id).name);
   COLLAGE_TRY(const std::string path, file_in(folder, file, kMostFileBytes));
-  auto tensor = path.ends_with(".pb") ? read_tensor_pb(path) : read_npy(path);
-  if (!tensor) return damaged(path, tensor.error().saw);
   const ValueType& type = graph.value(id).type;
+  auto tensor = read_value(path, type);
+  if (!tensor) return damaged(path, tensor.error().saw);
   const bool fits = type.is_static() ? tensor->value_type() == type
+                    : type.is_held() ? check_value(path, type, *tensor).has_value()
                                      : tensor->type == type.element && fits_shape(type, tensor->extents);
   if (!fits) return damaged(path, to_string(tensor->value_type()) + " for a value of type " + to_string(type));
   return std::move(*tensor);

@@ -22,7 +22,7 @@ TrialFailure failure(RefusalReason reason, std::string detail, bool harmful = fa
 std::string text_of(const Error& error) { return fmt::format("{}: {}", error.code, error.saw); }
 
 /// Tensor over bytes owned by somebody else.
-Tensor view_of(ElementType type, const Extents& extents, const void* data) {
+Tensor tensor_over(ElementType type, const Extents& extents, const void* data) {
   const std::size_t size = byte_count(type, extents);
   return {.type = type, .extents = extents, .data = Buffer(nullptr, {static_cast<const std::byte*>(data), size})};
 }
@@ -48,6 +48,14 @@ std::expected<Trial, TrialFailure> Trial::create(TrialSpec spec, FormatConverter
 
 std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
   for (TrialPort& port : spec_.inputs) {
+    if (port.port.type.is_held()) {
+      Slot slot{.port = std::move(port), .type = {}, .bytes = {}};
+      slot.type = slot.port.port.type;
+      slot.held = std::make_unique<const PlainValue>(slot.port.recorded);
+      slot.hash = hash_bytes(nullptr, 0);
+      inputs_.push_back(std::move(slot));
+      continue;
+    }
     const ValueType type = port.port.type.is_open() ? port.recorded.value_type() : port.port.type;
     const auto size = converter.bytes_of(type, port.port.place.format);
     if (!size) return failure(RefusalReason::kFormat, text_of(size.error()));
@@ -121,13 +129,17 @@ std::optional<TrialFailure> Trial::load_and_bind() {
   return bind();
 }
 
+const void* Trial::address_of(const Slot& input) {
+  return input.held ? static_cast<const void*>(input.held.get()) : input.address;
+}
+
 std::optional<TrialFailure> Trial::bind() {
   Buffers buffers{.workspace = device_ ? device_->workspace : workspace_.data()};
   if (device_) buffers.queue = device_->place.queue.get();
   std::vector<Extents> extents;
   bool is_open = false;
   for (const Slot& slot : inputs_) {
-    buffers.inputs.push_back(slot.address);
+    buffers.inputs.push_back(address_of(slot));
     extents.push_back(slot.type.extents());
     is_open |= slot.port.port.type.is_open();
   }
@@ -145,7 +157,7 @@ std::optional<TrialFailure> Trial::move_inputs() {
   std::vector<const void*> addresses;
   std::vector<Extents> extents;
   for (const Slot& slot : inputs_) {
-    addresses.push_back(slot.address);
+    addresses.push_back(address_of(slot));
     extents.push_back(slot.type.extents());
   }
   const auto moved = call_->move_inputs(addresses, extents);
@@ -178,6 +190,7 @@ std::optional<TrialFailure> Trial::load_inputs(const InputSet* set, FormatConver
   bool moved = false;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     Slot& slot = inputs_[i];
+    if (slot.held) continue;  // regions with such inputs have no sets
     const Tensor& tensor = set == nullptr ? slot.port.recorded : set->inputs[i];
     if (slot.port.port.type.is_open() && tensor.extents != slot.type.extents()) {
       slot.type = tensor.value_type();
@@ -238,10 +251,10 @@ Result<Tensor> Trial::seen_output(std::size_t index, FormatConverter& converter)
   const Port& port = slot.port.port;
   if (!port.type.is_static()) {
     COLLAGE_TRY(const DynamicOutput made, call_->dynamic_output(index));
-    return view_of(made.type, made.extents, made.data);
+    return view_of(made);
   }
   const Extents extents = port.type.extents();
-  if (port.place.format.is_plain()) return view_of(port.type.element, extents, slot.bytes.data());
+  if (port.place.format.is_plain()) return tensor_over(port.type.element, extents, slot.bytes.data());
   Result<void> converted;
   const std::size_t size = byte_count(port.type.element, extents);
   const Buffer bytes = Buffer::make(size, [&](std::span<std::byte> out) {

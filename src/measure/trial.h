@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/device_place.h"
+#include "backend/held_value.h"
 #include "base/pages.h"
 #include "numbers/format_converter.h"
 #include "numbers/guarded_bytes.h"
@@ -73,7 +74,8 @@ class Trial {
     ValueType type;      ///< the port's, an input's with the extents of what the buffer holds
     GuardedBytes bytes;  ///< none for an output of unknown shape; of a port at a device a copy at home
     std::uint64_t hash = 0;
-    std::byte* address = nullptr;  ///< where the kernel reads or writes
+    std::byte* address = nullptr;            ///< where the kernel reads or writes
+    std::unique_ptr<const PlainValue> held;  ///< an input of a held type, in place of bytes
   };
   /// Memory for all ports and the workspace at a device.
   struct AtDevice {
@@ -83,6 +85,7 @@ class Trial {
 
   explicit Trial(TrialSpec spec) : spec_(std::move(spec)) {}
   std::optional<TrialFailure> prepare(FormatConverter& converter);
+  [[nodiscard]] static const void* address_of(const Slot& input);
   std::optional<TrialFailure> load_and_bind();
   [[nodiscard]] std::optional<TrialFailure> bind();
   /// After inputs of open shape got other buffers: as the runtime does it.

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "base/narrow_float.h"
+#include "base/shorten.h"
 
 namespace collage {
 namespace {
@@ -21,6 +22,8 @@ namespace {
 constexpr std::size_t kBlock = 1024;
 /// Makes the single-precision loop refuse whatever rounding could have let through.
 constexpr double kTighter = 1.0 - 1e-5;
+/// Characters of a wrong string in a message.
+constexpr std::size_t kShown = 60;
 
 struct Bound {
   double absolute = 0;
@@ -194,7 +197,12 @@ void compare_strings(const Tensor& seen, const Tensor& expected, Comparison& res
     return;
   }
   for (std::size_t i = 0; i < seen.strings.size(); ++i)
-    if (seen.strings[i] != expected.strings[i]) note_failure(result, static_cast<std::int64_t>(i), 0, 0, 0);
+    if (seen.strings[i] != expected.strings[i]) {
+      note_failure(result, static_cast<std::int64_t>(i), 0, 0, 0);
+      result.mismatch = fmt::format("string {}: saw '{}', expected '{}'", i, shortened(seen.strings[i], kShown),
+                                    shortened(expected.strings[i], kShown));
+      return;
+    }
 }
 
 /// Type, extents and the number of bytes, before any element is read.
@@ -208,9 +216,12 @@ std::string kind_mismatch(const Tensor& seen, const Tensor& expected) {
   return {};
 }
 
+Comparison judge_items(const Tensor& seen, const Tensor& expected, const Tolerance& tolerance, bool one_step);
+
 /// `sizes` is `expected` itself unless bounds scale with something else.
 Comparison judge(const Tensor& seen, const Tensor& expected, const Tensor& sizes, const Tolerance& tolerance,
                  bool one_step) {
+  if (seen.container || expected.container) return judge_items(seen, expected, tolerance, one_step);
   Comparison result;
   result.mismatch = kind_mismatch(seen, expected);
   if (result.mismatch.empty()) result.mismatch = kind_mismatch(sizes, expected);
@@ -283,6 +294,29 @@ Comparison judge(const Tensor& seen, const Tensor& expected, const Tensor& sizes
     default:
       compare_bits(seen, expected, result);
       break;
+  }
+  return result;
+}
+
+/// Sequences, optionals and maps: item by item.
+Comparison judge_items(const Tensor& seen, const Tensor& expected, const Tolerance& tolerance, bool one_step) {
+  Comparison result;
+  if (seen.value_type().kind != expected.value_type().kind) {
+    result.mismatch = fmt::format("{}, expected {}", to_string(seen.value_type()), to_string(expected.value_type()));
+    return result;
+  }
+  if (seen.items.size() != expected.items.size()) {
+    result.mismatch = fmt::format("{} items, expected {}", seen.items.size(), expected.items.size());
+    return result;
+  }
+  result.ok = true;
+  for (std::size_t i = 0; i < expected.items.size(); ++i) {
+    Comparison item = judge(seen.items[i], expected.items[i], expected.items[i], tolerance, one_step);
+    item.max_abs = std::max(item.max_abs, result.max_abs);
+    item.max_rel = std::max(item.max_rel, result.max_rel);
+    if (!item.ok) item.mismatch = fmt::format("item {}: {}", i, to_string(item));
+    result = std::move(item);
+    if (!result.ok) break;
   }
   return result;
 }

@@ -226,7 +226,10 @@ class Maker {
 std::vector<InputSet> make_input_sets(const Graph& graph, const Uses& uses, const Region& region,
                                       const std::vector<Tensor>& recorded, Backend& reference,
                                       const InputSetOptions& options) {
-  if (region.outputs.empty() || !has_tensor_border(graph, uses, region)) return {};
+  if (region.outputs.empty() || !has_passed_border(graph, uses, region)) return {};
+  // Strings, sequences, optionals and maps are not drawn: others may be no inputs of the region.
+  const auto is_held = [&](ValueId id) { return graph.value(id).type.is_held(); };
+  if (std::ranges::any_of(region.inputs, is_held) || std::ranges::any_of(region.outputs, is_held)) return {};
   return Maker(graph, uses, region, recorded, reference, options).run();
 }
 

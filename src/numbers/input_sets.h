@@ -1,9 +1,9 @@
 // The input sets on which a region's candidates are checked in addition to the recorded inputs: one set of random
 // values in the recorded range, and adversarial sets (large values; ties, zeros, denormals) where the region's
 // operators allow a judgement on them. A region with inputs of open shape is checked on the recorded values in other
-// extents instead. The reference backend computes the expected outputs.
-// In:  a region, its recorded inputs, the reference backend.
-// Out: sets; none when only the record can be judged, because the region is not understood, the reference refuses it,
+// extents instead, one with strings, sequences, optionals or maps at its border on the recorded values alone. The
+// reference backend computes the expected outputs. In:  a region, its recorded inputs, the reference backend. Out:
+// sets; none when only the record can be judged, because the region is not understood, the reference refuses it,
 //       or its results are not finite.
 // Cost: two compilations and at most five runs by the reference; long regions get fewer sets.
 // docs/NUMBERS.md says which set finds which faults.

@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "base/suggest.h"
 #include "ir/operand_conditions.h"
+#include "numbers/held_inputs.h"
 
 namespace collage {
 namespace {
@@ -251,6 +252,13 @@ Result<std::vector<Tensor>> make_inputs(const Graph& graph, const InputOptions& 
     const Value& value = graph.value(id);
     names.insert(value.name);
     const auto given = options.ranges.find(value.name);
+    if (value.type.is_held()) {
+      if (given != options.ranges.end())
+        return fail(ExitCode::kUsage, "input/bad-range", "--input-range " + value.name, to_string(value.type),
+                    "a range for a tensor of numbers");
+      COLLAGE_TRY(tensors.emplace_back(), make_held_input(graph, id, options.seed));
+      continue;
+    }
     const std::optional<std::int64_t> limit = index_limit(graph, id);
     Range range = given == options.ranges.end() ? std::nullopt : Range(given->second);
     if (!range && is_integer(value.type.element) && must_be_positive(graph, id))

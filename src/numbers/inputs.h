@@ -33,8 +33,8 @@ struct InputOptions {
                                         std::optional<std::pair<double, double>> range = std::nullopt,
                                         std::optional<std::int64_t> limit = std::nullopt);
 
-/// One tensor per graph input, in order. Errors as make_input; input/unbound for an input that is not static;
-/// input/unknown-name for a range of an input that does not exist.
+/// One value per graph input, in order; what is no tensor of numbers comes from held_inputs.h. Errors as make_input;
+/// input/unbound for an input that is not static; input/unknown-name for a range of an input that does not exist.
 [[nodiscard]] Result<std::vector<Tensor>> make_inputs(const Graph& graph, const InputOptions& options = {});
 
 }  // namespace collage

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "ir/packed_value.h"
 
 namespace collage {
 namespace {
@@ -37,11 +38,21 @@ bool write_at(int descriptor, std::span<const std::byte> bytes, std::size_t offs
 
 std::size_t aligned(std::size_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
 
+Result<Tensor> packed_from(const Json& entry, const ValueType& type, std::size_t offset, const Buffer& data,
+                           const std::string& path) {
+  const auto bytes = entry.at("bytes").get<std::size_t>();
+  if (offset > data.size() || bytes > data.size() - offset) return malformed(path, "a value past the end");
+  auto value = unpack_value(data.text().substr(offset, bytes));
+  if (!value || value->value_type() != type) return malformed(path, "another value than " + to_string(type));
+  return *std::move(value);
+}
+
 Result<Tensor> tensor_from(const Json& entry, const Buffer& data, const std::string& path) {
   const auto text = entry.at("type").get<std::string>();
   const auto type = parse_value_type(text);
-  if (!type || !type->is_static()) return malformed(path, "type " + text);
+  if (!type || (!type->is_static() && !type->is_held())) return malformed(path, "type " + text);
   const auto offset = entry.at("offset").get<std::size_t>();
+  if (type->is_held()) return packed_from(entry, *type, offset, data, path);
   const Extents extents = type->extents();
   const std::size_t bytes = byte_count(type->element, extents);
   if (offset > data.size() || bytes > data.size() - offset) return malformed(path, "a value past the end");
@@ -71,21 +82,27 @@ RecordWriter::~RecordWriter() {
 
 Result<void> RecordWriter::add(const std::string& name, const Tensor& tensor) {
   const ValueType type = tensor.value_type();
-  if (!type.is_static())
-    return fail(ExitCode::kUnsupported, "record/unsupported-type", name, to_string(type), "elements of a fixed size");
+  if (!type.is_static() && !type.is_held())
+    return fail(ExitCode::kUnsupported, "record/unsupported-type", name, to_string(type), "a value of known type");
   if (values_.contains(name)) return fail(ExitCode::kBug, "record/duplicate", name, "a second value of this name");
   const std::size_t offset = aligned(size_);
-  if (!write_at(descriptor_, tensor.data.bytes(), offset)) return cannot_write(path_);
-  size_ = offset + tensor.data.size();
-  values_.emplace(name, std::pair(to_string(type), offset));
+  const std::string packed = type.is_held() ? pack_value(tensor) : std::string();
+  const auto bytes = type.is_held() ? std::as_bytes(std::span(packed)) : tensor.data.bytes();
+  if (!write_at(descriptor_, bytes, offset)) return cannot_write(path_);
+  size_ = offset + bytes.size();
+  values_.emplace(name, Entry{.type = to_string(type),
+                              .offset = offset,
+                              .packed_bytes = type.is_held() ? std::optional(bytes.size()) : std::nullopt});
   return {};
 }
 
 Result<void> RecordWriter::finish() {
   if (::ftruncate(descriptor_, static_cast<off_t>(aligned(size_))) != 0) return cannot_write(path_);
   Json values = Json::array();
-  for (const auto& [name, place] : values_)
-    values.push_back({{"name", name}, {"type", place.first}, {"offset", place.second}});
+  for (const auto& [name, entry] : values_) {
+    values.push_back({{"name", name}, {"type", entry.type}, {"offset", entry.offset}});
+    if (entry.packed_bytes) values.back()["bytes"] = *entry.packed_bytes;
+  }
   const std::string index = to_line({{"schema", kSchema}, {"bytes", aligned(size_)}, {"values", values}});
   if (auto written = write_file(path_ + ".json", std::array<std::string_view, 1>{index}); !written)
     return fail(ExitCode::kIo, "record/cannot-write", path_, written.error().saw, "room for the record");

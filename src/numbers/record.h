@@ -3,10 +3,12 @@
 // same form.
 // Layout: PATH holds the bytes, each tensor at a multiple of 64; PATH.json is the index
 //     {"schema": "collage.record/1", "bytes": N, "values": [{"name", "type": "f32[2,3]", "offset"}, ...]}
+// Strings, sequences, optionals and maps are packed (ir/packed_value.h); their entries also have "bytes".
 // The index is written last, so a record without an index is incomplete.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +26,8 @@ class RecordWriter {
   RecordWriter& operator=(RecordWriter&&) = delete;
   ~RecordWriter();
 
-  /// Appends one value. Error record/cannot-write, record/duplicate, record/unsupported-type for strings.
+  /// Appends one value. Error record/cannot-write, record/duplicate, record/unsupported-type for what is neither
+  /// a tensor of known elements nor made of such.
   Result<void> add(const std::string& name, const Tensor& tensor);
   /// Writes the index; from now on the record can be opened.
   Result<void> finish();
@@ -33,9 +36,15 @@ class RecordWriter {
   explicit RecordWriter(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
 
   std::string path_;
+  struct Entry {
+    std::string type;
+    std::size_t offset = 0;
+    std::optional<std::size_t> packed_bytes;
+  };
+
   int descriptor_ = -1;
   std::size_t size_ = 0;
-  std::map<std::string, std::pair<std::string, std::size_t>> values_;  ///< name -> type and offset
+  std::map<std::string, Entry> values_;  ///< by name
 };
 
 /// Shared read-only view of a finished record. Copying shares the mapping; thread-safe.
@@ -44,7 +53,7 @@ class Record {
   /// Error record/cannot-read, record/malformed (also when the index does not fit the file).
   [[nodiscard]] static Result<Record> open(const std::string& path);
 
-  /// The value's tensor, whose bytes are the mapped file. Error record/no-such-value.
+  /// The value, a tensor's bytes being the mapped file. Error record/no-such-value.
   [[nodiscard]] Result<Tensor> tensor(const std::string& name) const;
   [[nodiscard]] bool contains(const std::string& name) const { return tensors_.contains(name); }
 

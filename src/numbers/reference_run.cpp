@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/held_value.h"
 #include "backend/open_kernel.h"
 #include "base/clock.h"
 
@@ -99,8 +100,7 @@ Result<Tensor> ReferenceRun::output(std::size_t o) {
                   .data = Buffer::copy_of(outputs_[o].bytes()),
                   .strings = {}};
   COLLAGE_TRY(const DynamicOutput made, call_->dynamic_output(o));
-  const std::span<const std::byte> bytes{static_cast<const std::byte*>(made.data), byte_count(made.type, made.extents)};
-  return Tensor{.type = made.type, .extents = made.extents, .data = Buffer::copy_of(bytes), .strings = {}};
+  return copy_of(made);
 }
 
 Result<std::vector<Tensor>> ReferenceRun::run(const std::vector<Tensor>& inputs) {

@@ -16,6 +16,10 @@ ValueType read_type(const pb::TypeProto& message, int depth) {
   } else if (message.has_optional_type()) {
     type.kind = ValueKind::kOptional;
     type.inner.push_back(read_type(message.optional_type().elem_type(), depth + 1));
+  } else if (message.has_map_type()) {
+    type.kind = ValueKind::kMap;
+    type.element = element_type_from(message.map_type().key_type()).value_or(ElementType::kUndefined);
+    type.inner.push_back(read_type(message.map_type().value_type(), depth + 1));
   } else if (message.has_tensor_type()) {
     const auto& tensor = message.tensor_type();
     type.kind = ValueKind::kTensor;
@@ -46,6 +50,10 @@ void write_type(const ValueType& type, pb::TypeProto& message) {
       return;
     case ValueKind::kOptional:
       write_type(type.inner.front(), *message.mutable_optional_type()->mutable_elem_type());
+      return;
+    case ValueKind::kMap:
+      message.mutable_map_type()->set_key_type(static_cast<std::int32_t>(type.element));
+      write_type(type.inner.front(), *message.mutable_map_type()->mutable_value_type());
       return;
     case ValueKind::kTensor:
       break;

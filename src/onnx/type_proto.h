@@ -6,7 +6,7 @@
 
 namespace collage {
 
-/// Maps, sparse tensors and opaque types, which are not supported, become ValueKind::kUnknown.
+/// Sparse tensors and opaque types, which are not supported, become ValueKind::kUnknown.
 [[nodiscard]] ValueType to_value_type(const pb::TypeProto& message);
 /// Leaves the message empty for ValueKind::kUnknown.
 void write_type(const ValueType& type, pb::TypeProto& message);

@@ -86,7 +86,7 @@ void mark_makers(const Editor& editor, ValueId value, std::vector<bool>& marked)
 void keep_results(Editor& editor, const std::vector<ValueId>& wanted, std::vector<Tensor>& results,
                   PassContext& context) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (byte_count(results[i].type, results[i].extents) <= limit_of(editor, wanted[i]))
+    if (!results[i].container && byte_count(results[i].type, results[i].extents) <= limit_of(editor, wanted[i]))
       editor.make_constant(wanted[i], std::move(results[i]));
     else
       context.unfoldable.insert(editor.value(wanted[i]).name);

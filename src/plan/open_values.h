@@ -1,4 +1,4 @@
-// Values of open shape between steps: Storage::kDynamic.
+// Values that steps are given while the plan runs: Storage::kDynamic and held inputs.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,14 @@
 
 namespace collage {
 
-/// Whether some input of the step has extents that only an earlier step decides.
+/// Whether the value lies in no buffer of the plan: its extents, or it itself, are known only during a run.
+[[nodiscard]] inline bool is_given_in_run(const PlanValue& value) {
+  return value.storage == Storage::kDynamic || value.type.is_held();
+}
+
+/// Whether some input of the step is such a value.
 [[nodiscard]] inline bool reads_open_value(const PlanBody& body, const PlanStep& step) {
-  return std::ranges::any_of(step.inputs,
-                             [&](PlanIndex input) { return body.values[input].storage == Storage::kDynamic; });
+  return std::ranges::any_of(step.inputs, [&](PlanIndex input) { return is_given_in_run(body.values[input]); });
 }
 
 }  // namespace collage

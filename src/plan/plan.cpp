@@ -83,9 +83,16 @@ class Verifier {
            bits_of(value.type.element) > 0 && !value.type.is_static();
   }
 
+  /// A model's input that is no bytes.
+  [[nodiscard]] bool is_held_input(PlanIndex index) const {
+    const PlanValue& value = body_.values[index];
+    return around_ == nullptr && value.storage == Storage::kInput && body_.inputs[value.buffer] == index &&
+           value.bytes == 0 && value.offset == 0 && value.type.is_held();
+  }
+
   /// Readers are told its extents when they run, or when a context is made.
   [[nodiscard]] bool has_open_shape(PlanIndex index) const {
-    return is_open_input(index) || body_.values[index].storage == Storage::kDynamic;
+    return is_open_input(index) || is_held_input(index) || body_.values[index].storage == Storage::kDynamic;
   }
 
   [[nodiscard]] Result<void> check_value(PlanIndex index) const {
@@ -95,9 +102,9 @@ class Verifier {
     if ((value.storage == Storage::kDevice) != (value.place.location != kHome))
       return damaged(label(index), fmt::format("{} at {}", name_of(value.storage), value.place.location),
                      "storage of the value's location");
-    if (value.storage != Storage::kDynamic && !value.type.is_static() && !is_open_input(index))
+    if (value.storage != Storage::kDynamic && !value.type.is_static() && !is_open_input(index) && !is_held_input(index))
       return damaged(label(index), to_string(value.type), "a static tensor");
-    if (value.storage == Storage::kDynamic && !value.place.format.is_plain())
+    if ((value.storage == Storage::kDynamic || value.type.is_held()) && !value.place.format.is_plain())
       return damaged(label(index), value.place.format.name, "plain, for a value of open shape");
     if (value.storage == Storage::kDynamic && around_ != nullptr)
       return damaged(label(index), "a value of unknown shape", "known shapes inside a body");
@@ -138,7 +145,7 @@ class Verifier {
         return damaged(where_ + "outputs", "an index past the values", "a value");
       const PlanValue& value = body_.values[body_.outputs[i]];
       const bool in_place = value.storage == Storage::kOutput && value.buffer == i && value.offset == 0;
-      if (!in_place && value.storage != Storage::kDynamic)
+      if (!in_place && value.storage != Storage::kDynamic && !is_held_input(body_.outputs[i]))
         return damaged(label(body_.outputs[i]), std::string(name_of(value.storage)), "the start of its output");
       COLLAGE_TRY_VOID(check_border(body_.outputs[i]));
     }
@@ -164,9 +171,10 @@ class Verifier {
       if (has_open_shape(value) && !is_kernel(step))
         return damaged(where, label(value) + " of open shape", "kernels as readers of values of open shape");
     for (const PlanIndex value : step.inputs)
-      if (body_.values[value].storage == Storage::kDynamic && !body_.values[value].type.is_open())
+      if (body_.values[value].storage == Storage::kDynamic && !body_.values[value].type.is_open() &&
+          !body_.values[value].type.is_held())
         return damaged(where, label(value) + ": " + to_string(body_.values[value].type) + " between steps",
-                       "a tensor of known rank with an open extent");
+                       "a tensor of known rank with an open extent, or a held value");
     for (const PlanIndex value : constants)
       if (body_.values[value].storage != Storage::kConstant)
         return damaged(where, label(value) + " that is not constant", "a constant");

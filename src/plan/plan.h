@@ -21,6 +21,9 @@
 namespace collage {
 
 inline constexpr std::string_view kPlanSchema = "collage.plan/1";
+/// Of plans with held values (strings, sequences, optionals, maps), which readers of the first number do not know; the
+/// same in all else.
+inline constexpr std::string_view kHeldPlanSchema = "collage.plan/2";
 
 enum class Storage : std::uint8_t {
   kInput,     ///< in the caller's buffer for model input `buffer`
@@ -28,7 +31,9 @@ enum class Storage : std::uint8_t {
   kArena,     ///< at `offset` in the context's arena
   kDevice,    ///< at `offset` in the context's arena of the device at the value's location
   kConstant,  ///< at `offset` in weights.bin
-  kDynamic    ///< in memory of the call that makes it; extents known after the step, plain, at home; none in bodies
+  /// In memory of the call that makes it: a tensor whose extents are known after the step, or a held value (strings, a
+  /// sequence, an optional, a map). Plain, at home; none in bodies. A held model input is kInput without bytes.
+  kDynamic
 };
 
 /// One value in one place. Values may share bytes: views with what they show, parts of a concatenation with the whole,
@@ -52,8 +57,9 @@ struct PlanValue {
 struct PlanBody {
   std::string name;  ///< of the graph; "" for a model's
   std::vector<PlanValue> values;
-  std::vector<PlanIndex> inputs;    ///< in the graph's order; a body's captured values come last
-  std::vector<PlanIndex> outputs;   ///< in the graph's order; kOutput, or kDynamic (a model's only, which may repeat)
+  std::vector<PlanIndex> inputs;  ///< in the graph's order; a body's captured values come last
+  /// In the graph's order; kOutput, or of a model only kDynamic and held inputs, which may repeat.
+  std::vector<PlanIndex> outputs;
   std::vector<PlanIndex> captures;  ///< values around the body: what its last inputs are
   std::vector<PlanStep> steps;
   std::size_t arena_bytes = 0;

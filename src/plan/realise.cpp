@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "plan/memory.h"
+#include "plan/open_values.h"
 #include "plan/realise/control_step_maker.h"
 #include "plan/realise/plan_draft.h"
 #include "plan/realise/step_maker.h"
@@ -98,8 +99,7 @@ class Realiser {
   Result<void> place_outputs() {
     for (std::size_t k = 0; k < sources_.size(); ++k) {
       const PlanIndex source = sources_[k];
-      if (values()[source].storage == Storage::kDynamic ||
-          draft_.slots().become_output(source, static_cast<std::uint32_t>(k))) {
+      if (is_given_in_run(values()[source]) || draft_.slots().become_output(source, static_cast<std::uint32_t>(k))) {
         draft_.out().plan.outputs.push_back(source);
         continue;
       }

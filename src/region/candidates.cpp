@@ -118,7 +118,7 @@ class PoolBuilder {
     if (const auto known = regions_.find(nodes, repeated)) return known;
     if (illegal_.find(nodes, repeated)) return std::nullopt;
     Region region = make_region(graph_, uses_, std::move(nodes), repeated);
-    if (reach_.is_convex(region.covered()) && has_tensor_border(graph_, uses_, region))
+    if (reach_.is_convex(region.covered()) && has_passed_border(graph_, uses_, region))
       return regions_.intern(std::move(region));
     illegal_.intern(std::move(region));
     return std::nullopt;

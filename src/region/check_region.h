@@ -2,7 +2,7 @@
 // In:  a region, the labelled matches inside it, limits.
 // Out: nothing, or the first violation in the fixed order of RegionFaultReason.
 // Cost: one pass over the region's nodes and their rows of the reachability matrix.
-// Not here: whether a backend supports it (Backend::support()), the types at its border (has_tensor_border()).
+// Not here: whether a backend supports it (Backend::support()), the types at its border (has_passed_border()).
 // Source: SubGraphConfig of TVM's Collage. Differs: outputs are counted as values, so a node with three used outputs
 //       counts three.
 #pragma once

@@ -102,8 +102,9 @@ bool has_static_border(const Graph& graph, const Uses& uses, const Region& regio
   return has_border(graph, uses, region, [](const ValueType& type) { return type.is_static(); });
 }
 
-bool has_tensor_border(const Graph& graph, const Uses& uses, const Region& region) {
-  return has_border(graph, uses, region, [](const ValueType& type) { return type.is_static() || type.is_open(); });
+bool has_passed_border(const Graph& graph, const Uses& uses, const Region& region) {
+  return has_border(graph, uses, region,
+                    [](const ValueType& type) { return type.is_static() || type.is_open() || type.is_held(); });
 }
 
 Graph extract(const Graph& graph, const Region& region) {

@@ -75,9 +75,9 @@ class Reachability {
 
 /// Whether every value that crosses the border to other regions is a static tensor; graph outputs may be anything.
 [[nodiscard]] bool has_static_border(const Graph& graph, const Uses& uses, const Region& region);
-/// Whether every value that crosses the border to other regions is a tensor of known rank whose elements have a fixed
-/// size, so that it can pass from one step to another.
-[[nodiscard]] bool has_tensor_border(const Graph& graph, const Uses& uses, const Region& region);
+/// Whether every value that crosses the border to other regions can pass from one step to another: a tensor of known
+/// rank whose elements have a fixed size, or a held value.
+[[nodiscard]] bool has_passed_border(const Graph& graph, const Uses& uses, const Region& region);
 
 /// The region as a graph of its own: inputs and outputs are the region's, in order; nodes and values keep their names.
 [[nodiscard]] Graph extract(const Graph& graph, const Region& region);

@@ -169,7 +169,8 @@ const MachineVerdict& Executable::verdict() const { return state_->verdict; }
 const std::vector<TensorPort>& Executable::inputs() const { return state_->inputs; }
 const std::vector<TensorPort>& Executable::outputs() const { return state_->outputs; }
 bool Executable::is_open() const {
-  return std::ranges::any_of(state_->inputs, [](const TensorPort& port) { return !port.type.is_static(); });
+  return std::ranges::any_of(state_->inputs,
+                             [](const TensorPort& port) { return !port.type.is_static() && !port.type.is_held(); });
 }
 
 }  // namespace collage

@@ -10,9 +10,11 @@
 #include "base/float_mode.h"
 #include "ir/fits_shape.h"
 #include "plan/memory.h"
+#include "plan/open_values.h"
 #include "runtime/executable_state.h"
 #include "runtime/memory_block.h"
 #include "runtime/port_overlap.h"
+#include "runtime/open_step.h"
 
 namespace collage {
 namespace {
@@ -21,7 +23,8 @@ namespace {
 Result<std::vector<TensorPort>> ports_at(std::vector<TensorPort> ports, const std::vector<Extents>& extents) {
   for (std::size_t i = 0; i < ports.size(); ++i) {
     TensorPort& port = ports[i];
-    if (port.type.is_static() && extents.empty()) continue;
+    const bool has_no_extents = port.type.kind != ValueKind::kTensor;
+    if (has_no_extents || ((port.type.is_static() || port.type.is_held()) && extents.empty())) continue;
     const auto refused = [&](std::string saw) {
       return fail(ExitCode::kBadInput, "runtime/open-shape", "input " + port.name, std::move(saw),
                   to_string(port.type));
@@ -103,6 +106,7 @@ struct ExecutionContext::State {
   std::vector<PortMemory> port_memory;  ///< of that check: kept for its memory
   DevicePlaces devices;
   std::vector<BoundPort> inputs;
+  std::vector<HeldInput> held_inputs;  ///< by input; empty but for those of held types
   std::vector<BoundPort> outputs;
   std::vector<std::unique_ptr<Call>> owned;  ///< by step; null for views
   std::vector<Call*> calls;                  ///< the steps that do something, in order
@@ -124,6 +128,7 @@ struct ExecutionContext::State {
     memory.cancel = &cancel;
     memory.open_values = &executable->dynamic;
     memory.calls = &owned;
+    memory.held_inputs = &held_inputs;
     for (const BoundPort& port : inputs) memory.inputs.push_back(port.data);
     for (const BoundPort& port : outputs) memory.outputs.push_back(port.data);
     return bind_step(executable->model, memory, step);
@@ -172,11 +177,11 @@ struct ExecutionContext::State {
 
   [[nodiscard]] Result<void> bind_port(std::vector<BoundPort>& ports, Storage storage, std::size_t i, void* data) {
     const std::string where = fmt::format("{} {}", name_of(storage), i);
-    const bool is_dynamic = storage == Storage::kOutput && i < ports.size() &&
-                            plan().values[plan().outputs[i]].storage == Storage::kDynamic;
+    const std::vector<PlanIndex>& values = storage == Storage::kOutput ? plan().outputs : plan().inputs;
+    const bool is_dynamic = i < ports.size() && is_given_in_run(plan().values[values[i]]);
     if (i >= ports.size() || is_dynamic)
       return fail(ExitCode::kUsage, "runtime/no-port", where,
-                  is_dynamic ? "an output of unknown shape" : "no such port",
+                  is_dynamic ? "a value that lies in no buffer" : "no such port",
                   fmt::format("one of {} ports with a fixed shape", ports.size()));
     if (reinterpret_cast<std::uintptr_t>(data) % kBufferAlignment != 0)
       return fail(ExitCode::kUsage, "runtime/unaligned", where, "memory at an odd address", "64-byte aligned memory");
@@ -254,6 +259,7 @@ Result<ExecutionContext> Executable::make_context(const ExecutionOptions& option
   }
   COLLAGE_TRY(made->inputs, ExecutionContext::State::make_ports(made->input_ports, options.input_memory));
   COLLAGE_TRY(made->outputs, ExecutionContext::State::make_ports(outputs(), options.output_memory));
+  made->held_inputs.resize(made->inputs.size());
   COLLAGE_TRY_VOID(made->bind_all());
   return ExecutionContext(std::move(made));
 }
@@ -276,10 +282,21 @@ Result<DynamicOutput> ExecutionContext::output_tensor(std::size_t i) const {
   COLLAGE_CHECK(i < state_->outputs.size());
   const PlanIndex index = state_->plan().outputs[i];
   const PlanValue& value = state_->plan().values[index];
+  if (value.storage == Storage::kInput) return OpenSource{.input = &state_->held_inputs[value.buffer]}.read();
   if (value.storage != Storage::kDynamic)
     return DynamicOutput{value.type.element, value.type.extents(), state_->outputs[i].data};
   const auto [step, port] = state_->executable->dynamic.at(index);
   return state_->owned[step]->dynamic_output(port);
+}
+
+Result<void> ExecutionContext::set_held_input(std::size_t i, std::shared_ptr<const HeldValue> value) {
+  if (i >= state_->inputs.size() || !state_->input_ports[i].type.is_held())
+    return fail(ExitCode::kUsage, "runtime/no-port", fmt::format("input {}", i), "no such port, or a tensor of numbers",
+                "an input of strings, a sequence, an optional or a map");
+  HeldInput& input = state_->held_inputs[i];
+  input.value = std::move(value);
+  ++input.version;
+  return {};
 }
 
 Result<void> ExecutionContext::bind_input(std::size_t i, const void* data) {

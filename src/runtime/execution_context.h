@@ -31,8 +31,13 @@ class ExecutionContext {
   [[nodiscard]] std::span<std::byte> input(std::size_t i);
   /// The bytes of output `i` after run(), also of a bound buffer. Empty for an output of unknown shape.
   [[nodiscard]] std::span<const std::byte> output(std::size_t i) const;
-  /// Type, extents and bytes of output `i` after run(), whatever its shape; valid until the next run.
+  /// Type, extents and bytes of output `i` after run(), whatever its shape, or the held value; valid until the next
+  /// run.
   [[nodiscard]] Result<DynamicOutput> output_tensor(std::size_t i) const;
+
+  /// Puts strings, a sequence, an optional or a map into input `i`, whose type the value has, until the next call.
+  /// Error runtime/no-port for an input of another kind.
+  [[nodiscard]] Result<void> set_held_input(std::size_t i, std::shared_ptr<const HeldValue> value);
 
   /// Makes input `i` read from, or output `i` write to, the caller's memory from now on. The memory is 64-byte aligned,
   /// TensorPort::bytes long and valid during run(); that of an output overlaps no other port's. Null returns to the

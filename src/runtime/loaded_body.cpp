@@ -80,6 +80,7 @@ std::byte* address_of(const LoadedBody& body, const BodyMemory& memory, PlanInde
   const PlanValue& value = body.plan->values[index];
   switch (value.storage) {
     case Storage::kInput:
+      if (value.type.is_held()) return nullptr;
       return memory.inputs[value.buffer] + value.offset;
     case Storage::kOutput:
       return memory.outputs[value.buffer] + value.offset;
@@ -127,6 +128,7 @@ Result<const OpenKernel*> open_kernel_of(const LoadedBody& body, std::size_t ind
 }
 
 Extents extents_of(const BodyMemory& memory, const PlanValue& value) {
+  if (value.type.is_held()) return {};
   return value.type.is_static() ? value.type.extents() : (*memory.input_extents)[value.buffer];
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/device_place.h"
+#include "backend/held_value.h"
 #include "backend/registry.h"
 #include "plan/realised_plan.h"
 
@@ -22,6 +23,12 @@ struct LoadedBody {
 /// Which step and output port makes a value of open shape (Storage::kDynamic).
 using OpenValues = std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>>;
 
+/// What a model input of a held type is now. A step takes it again when the version has changed.
+struct HeldInput {
+  std::shared_ptr<const HeldValue> value;
+  std::uint64_t version = 0;  ///< 0: nothing was put in yet
+};
+
 /// Where a context has the ports and the arena of a body. Ports are 64-byte aligned.
 struct BodyMemory {
   std::vector<std::byte*> inputs;
@@ -33,6 +40,7 @@ struct BodyMemory {
   const std::stop_token* cancel = nullptr;                    ///< of the run under way; null: never
   const OpenValues* open_values = nullptr;                    ///< null inside bodies, which have none
   const std::vector<std::unique_ptr<Call>>* calls = nullptr;  ///< by step: what makes them; null inside bodies
+  const std::vector<HeldInput>* held_inputs = nullptr;        ///< by input of the model; null inside bodies
 };
 
 /// Loads what has not been loaded for an equal step: one for an executable.

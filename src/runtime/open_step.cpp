@@ -8,6 +8,7 @@
 
 #include "backend/open_kernel.h"
 #include "ir/fits_shape.h"
+#include "plan/open_values.h"
 #include "runtime/memory_block.h"
 
 namespace collage {
@@ -20,7 +21,8 @@ struct OpenInput {
   std::size_t port = 0;  ///< of the step
   OpenSource source;
   const PlanValue* value = nullptr;
-  MemoryBlock copy;  ///< of elements at an unaligned address; grows
+  MemoryBlock copy;           ///< of elements at an unaligned address; grows
+  std::uint64_t version = 0;  ///< of the held model input that was taken last
 };
 
 /// An input's extents, and its elements at an aligned address.
@@ -68,6 +70,11 @@ class OpenStepCall final : public Call {
     bool has_moved = false;
     for (OpenInput& input : inputs_) {
       COLLAGE_TRY(DynamicOutput given, input.source.read());
+      if (input.value->type.is_held()) {
+        COLLAGE_TRY(const bool is_new, read_held(input, given));
+        has_moved |= is_new;
+        continue;
+      }
       COLLAGE_TRY_VOID(check_type(*input.value, given));
       COLLAGE_TRY(const void* const data, aligned_data(input, given));
       const void*& bound = buffers_.inputs[input.port];
@@ -77,6 +84,18 @@ class OpenStepCall final : public Call {
       extents = std::move(given.extents);
     }
     return has_moved;
+  }
+
+  /// Whether the call has to take the value: one that a step made always, because its call may have filled the same
+  /// object with something else.
+  Result<bool> read_held(OpenInput& input, const DynamicOutput& given) {
+    if (given.held == nullptr)
+      return fail(ExitCode::kUnsupported, "runtime/open-shape", input.value->name, "a tensor of numbers",
+                  to_string(input.value->type));
+    buffers_.inputs[input.port] = given.held;
+    const HeldInput* const from = input.source.input;
+    if (from == nullptr) return true;
+    return std::exchange(input.version, from->version) != from->version;
   }
 
   Result<void> move_or_bind() {
@@ -98,7 +117,17 @@ class OpenStepCall final : public Call {
 
 }  // namespace
 
-OpenSource source_of(const BodyMemory& memory, PlanIndex value) {
+Result<DynamicOutput> OpenSource::read() const {
+  if (input == nullptr) return (*calls)[step]->dynamic_output(port);
+  if (input->value == nullptr)
+    return fail(ExitCode::kUsage, "input/missing", "an input of strings, a sequence, an optional or a map",
+                "nothing was set", "a value before the run");
+  return DynamicOutput{.extents = {}, .held = input->value.get()};
+}
+
+OpenSource source_of(const LoadedBody& body, const BodyMemory& memory, PlanIndex value) {
+  const PlanValue& of = body.plan->values[value];
+  if (of.storage == Storage::kInput) return {.input = &(*memory.held_inputs)[of.buffer]};
   const auto [step, port] = memory.open_values->at(value);
   return {.calls = memory.calls, .step = step, .port = port};
 }
@@ -111,9 +140,9 @@ Result<std::unique_ptr<Call>> open_step_call(const LoadedBody& body, const BodyM
   std::vector<OpenInput> inputs;
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
     const PlanValue& value = body.plan->values[step.inputs[i]];
-    const bool is_made = value.storage == Storage::kDynamic;
+    const bool is_made = is_given_in_run(value);
     if (is_made)
-      inputs.push_back({.port = i, .source = source_of(memory, step.inputs[i]), .value = &value, .copy = {}});
+      inputs.push_back({.port = i, .source = source_of(body, memory, step.inputs[i]), .value = &value, .copy = {}});
     extents.push_back(is_made ? Extents() : extents_of(memory, value));
   }
   return std::make_unique<OpenStepCall>(*kernel, std::move(buffers), std::move(extents), std::move(inputs));

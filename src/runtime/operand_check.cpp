@@ -215,7 +215,7 @@ Operand operand_at(const LoadedBody& body, const BodyMemory& memory, PlanIndex i
   const PlanValue& value = body.plan->values[index];
   Operand operand{.value = &value, .data = address_of(body, memory, index), .extents = {}, .count = 0};
   if (value.storage == Storage::kDynamic) {
-    operand.source = source_of(memory, index);
+    operand.source = source_of(body, memory, index);
     return operand;
   }
   operand.extents = extents_of(memory, value);

@@ -121,7 +121,7 @@ GenomeDecoder::Taken GenomeDecoder::ask(const Range& range) {
     if (nodes.empty()) return no("no node it takes");
     if (!reach_.is_convex(nodes)) return no("a node it refuses lies on the way");
     Region region = make_region(*problem_.graph, *problem_.uses, nodes);
-    if (!has_tensor_border(*problem_.graph, *problem_.uses, region))
+    if (!has_passed_border(*problem_.graph, *problem_.uses, region))
       return no("a value of unknown shape at its border");
     auto variant = problem_.take(range.engine, region);
     if (!variant) return std::unexpected(std::move(variant.error()));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <random>
@@ -12,6 +13,7 @@
 
 #include "ir/tensor.h"
 #include "serve/guarded.h"
+#include "serve/text_tensor.h"
 
 namespace collage {
 namespace {
@@ -20,8 +22,23 @@ std::span<const std::byte> bytes_of(const DynamicOutput& output) {
   return {static_cast<const std::byte*>(output.data), byte_count(output.type, output.extents)};
 }
 
+/// The strings of all requests, one request's behind the other's.
+Result<void> copy_texts(Session& session, std::size_t i, std::span<PendingRequest* const> batch) {
+  const TensorPort& port = session.inputs()[i];
+  Tensor joined{.type = ElementType::kString, .extents = port.type.extents(), .strings = {}};
+  for (const PendingRequest* pending : batch) {
+    COLLAGE_TRY(auto texts, texts_in(pending->inputs[i].bytes, pending->inputs[i].extents, "input " + port.name));
+    std::ranges::move(texts, std::back_inserter(joined.strings));
+  }
+  return session.set_value(i, joined);
+}
+
 Result<void> copy_inputs(Session& session, std::span<PendingRequest* const> batch) {
   for (std::size_t i = 0; i < session.inputs().size(); ++i) {
+    if (session.inputs()[i].type.is_held()) {
+      COLLAGE_TRY_VOID(copy_texts(session, i, batch));
+      continue;
+    }
     std::span<std::byte> to = session.input(i);
     for (const PendingRequest* pending : batch) {
       const std::span<const std::byte> from = pending->inputs[i].bytes;
@@ -31,6 +48,29 @@ Result<void> copy_inputs(Session& session, std::span<PendingRequest* const> batc
       if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
       to = to.subspan(from.size());
     }
+  }
+  return {};
+}
+
+/// An output of strings, for each request its own.
+Result<void> give_texts(const Tensor& output, std::size_t which, std::int64_t rows,
+                        std::span<PendingRequest* const> batch) {
+  const bool is_joined = batch.size() > 1;
+  if (is_joined && (output.extents.empty() || output.extents.front() != rows))
+    return fail(ExitCode::kBug, "serve/not-joined", fmt::format("output {}", which), "another number of rows",
+                fmt::format("{} rows", rows));
+  const std::size_t row = is_joined && rows > 0 ? output.strings.size() / static_cast<std::size_t>(rows) : 0;
+  std::size_t at = 0;
+  for (PendingRequest* pending : batch) {
+    const std::size_t count = is_joined ? row * static_cast<std::size_t>(pending->rows) : output.strings.size();
+    if (pending->wanted[which]) {
+      PendingOutput& to = pending->outputs[which];
+      to.type = ElementType::kString;
+      to.extents = output.extents;
+      if (is_joined) to.extents.front() = pending->rows;
+      for (std::size_t i = 0; i < count; ++i) append_text(to.bytes, output.strings[at + i]);
+    }
+    at += count;
   }
   return {};
 }
@@ -70,6 +110,11 @@ Result<void> run_as_one(const LoadedPlan& plan, Session& session, std::span<Pend
   }
   for (std::size_t o = 0; o < plan.outputs().size(); ++o) {
     if (std::ranges::none_of(batch, [o](const PendingRequest* pending) { return pending->wanted[o]; })) continue;
+    if (session.outputs()[o].type.is_held()) {
+      COLLAGE_TRY(const Tensor texts, session.value(o));
+      COLLAGE_TRY_VOID(give_texts(texts, o, rows, batch));
+      continue;
+    }
     COLLAGE_TRY(const DynamicOutput output, session.output_tensor(o));
     COLLAGE_TRY_VOID(copy_output(output, o, rows, batch));
   }
@@ -88,6 +133,12 @@ enum class Magnitude : std::uint8_t { kSmall, kLarge };
 
 std::string made_up(ElementType type, const Extents& extents, Magnitude magnitude, std::mt19937& random) {
   const bool is_large = magnitude == Magnitude::kLarge;
+  if (type == ElementType::kString) {
+    std::string texts;
+    for (std::int64_t i = 0; i < element_count(extents); ++i)
+      append_text(texts, is_large ? fmt::format("{}", random()) : i % 2 == 0 ? "a" : "b");
+    return texts;
+  }
   std::string bytes(byte_count(type, extents), '\0');
   const auto fill = [&]<class T>(T) {
     std::uniform_real_distribution<double> draw(-1, 1);

@@ -11,7 +11,7 @@ struct NamedType {
   ElementType type;
 };
 
-constexpr std::array<NamedType, 13> kNamedTypes = {{{"BOOL", ElementType::kBool},
+constexpr std::array<NamedType, 14> kNamedTypes = {{{"BOOL", ElementType::kBool},
                                                     {"UINT8", ElementType::kUint8},
                                                     {"UINT16", ElementType::kUint16},
                                                     {"UINT32", ElementType::kUint32},
@@ -23,7 +23,8 @@ constexpr std::array<NamedType, 13> kNamedTypes = {{{"BOOL", ElementType::kBool}
                                                     {"FP16", ElementType::kFloat16},
                                                     {"BF16", ElementType::kBfloat16},
                                                     {"FP32", ElementType::kFloat32},
-                                                    {"FP64", ElementType::kFloat64}}};
+                                                    {"FP64", ElementType::kFloat64},
+                                                    {"BYTES", ElementType::kString}}};
 
 }  // namespace
 

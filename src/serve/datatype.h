@@ -7,11 +7,11 @@
 
 namespace collage {
 
-/// The protocol's name; empty for a type that it does not have, and for strings, which are not served.
+/// The protocol's name, BYTES for strings; empty for a type that it does not have.
 [[nodiscard]] std::string_view datatype_of(ElementType type);
 
 /// All names that are served, for messages.
 inline constexpr std::string_view kDatatypes =
-    "BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP16, BF16, FP32, FP64";
+    "BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP16, BF16, FP32, FP64, BYTES";
 
 }  // namespace collage

@@ -6,6 +6,7 @@
 
 #include "api/run/shape_reader.h"
 #include "serve/datatype.h"
+#include "serve/text_tensor.h"
 
 namespace collage {
 namespace {
@@ -67,6 +68,11 @@ Result<PendingInput> input_bytes(RequestedInput& input, std::span<const std::byt
     pending.own.push_back(std::move(own));
     input.data.reset();
     part = std::as_bytes(std::span(pending.own.back()));
+  }
+  if (port.type.element == ElementType::kString) {
+    // Here and not in the worker, so that one bad request fails alone.
+    if (const auto texts = texts_in(part, *input.shape, where); !texts) return std::unexpected(texts.error());
+    return PendingInput{.extents = *input.shape, .bytes = part};
   }
   if (part.size() != bytes)
     return bad_input("serve/wrong-size", where, fmt::format("binary_data_size {}", part.size()),

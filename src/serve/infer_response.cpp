@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "serve/datatype.h"
+#include "serve/text_tensor.h"
 
 namespace collage {
 namespace {
@@ -33,6 +34,12 @@ Result<void> write_elements(std::string& json, const std::string& bytes, const s
 
 Result<void> write_truth_values(std::string& json, const std::string& bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) json += fmt::format("{}{}", i > 0 ? "," : "", bytes[i] != 0);
+  return {};
+}
+
+Result<void> write_texts(std::string& json, const PendingOutput& output, const std::string& where) {
+  COLLAGE_TRY(const auto texts, texts_in(std::as_bytes(std::span(output.bytes)), output.extents, where));
+  for (std::size_t i = 0; i < texts.size(); ++i) json += (i > 0 ? "," : "") + to_line(texts[i]);
   return {};
 }
 
@@ -60,6 +67,8 @@ Result<void> write_data(std::string& json, const PendingOutput& output, const st
       return write_elements<float>(json, output.bytes, where);
     case ElementType::kFloat64:
       return write_elements<double>(json, output.bytes, where);
+    case ElementType::kString:
+      return write_texts(json, output, where);
     default:
       return fail(ExitCode::kBadInput, "serve/needs-binary", where, fmt::format("{} as JSON", name_of(output.type)),
                   "binary_data for this output");

@@ -8,11 +8,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "serve/text_tensor.h"
+
 namespace collage {
 namespace {
 
 constexpr std::uint8_t kNumber = 1;
 constexpr std::uint8_t kTruthValue = 2;
+constexpr std::uint8_t kText = 4;
 
 /// Elements in the order of the list, as integers or as doubles.
 struct Elements {
@@ -149,6 +152,13 @@ void JsonData::add(double value) {
   bits_.push_back(std::bit_cast<std::uint64_t>(value));
 }
 
+void JsonData::add(std::string value) {
+  count();
+  kinds_ |= kText;
+  append_text(texts_, value);
+  bits_.push_back(0);
+}
+
 void JsonData::open_list() {
   if (!open_.empty()) ++open_.back();
   open_.push_back(0);
@@ -175,6 +185,11 @@ Result<std::string> JsonData::bytes(ElementType type, const Extents& extents, co
     for (std::size_t i = 0; fits && i < levels_.size(); ++i) fits = levels_[i].size == extents[i];
     if (!fits) return wrong_data(where, "lists in lists of other lengths", "a flat list, or lists nested as " + shape);
   }
+  const bool is_text = type == ElementType::kString;
+  if (kinds_ != 0 && (is_text ? kinds_ != kText : (kinds_ & kText) != 0))
+    return wrong_data(where, is_text ? "elements that are no text" : "text",
+                      is_text ? "text" : "numbers, for " + std::string(name_of(type)));
+  if (is_text) return texts_;
   const Elements elements{.bits = bits_, .is_real = has_real_, .is_unsigned = !has_negative_};
   if ((kinds_ == kTruthValue && type != ElementType::kBool) || kinds_ == (kTruthValue | kNumber))
     return wrong_data(where, "true or false", fmt::format("numbers only, for {}", name_of(type)));

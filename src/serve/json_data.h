@@ -18,12 +18,14 @@ class JsonData {
   void add(std::int64_t value);
   void add(std::uint64_t value);
   void add(double value);
+  void add(std::string value);
   void open_list();
   void close_list();
 
   /// The elements as a tensor of this type. The list is flat, or nested as `extents` says.
   /// Errors (bad input): serve/wrong-data for another number of elements, another nesting or another kind of element;
-  /// serve/out-of-range for a number that the type cannot hold; serve/needs-binary for f16 and bf16.
+  /// serve/out-of-range for a number that the type cannot hold; serve/needs-binary for f16 and bf16. Strings are those
+  /// of text_tensor.h.
   [[nodiscard]] Result<std::string> bytes(ElementType type, const Extents& extents, const std::string& where) const;
 
  private:
@@ -42,7 +44,8 @@ class JsonData {
   bool has_real_ = false;
   bool has_negative_ = false;
   bool has_large_ = false;  ///< above the largest signed integer
-  std::uint8_t kinds_ = 0;  ///< of elements: 1 = number, 2 = truth value
+  std::uint8_t kinds_ = 0;  ///< of elements: 1 = number, 2 = truth value, 4 = text
+  std::string texts_;       ///< as in text_tensor.h, each an element without a number
 };
 
 }  // namespace collage

@@ -63,7 +63,7 @@ class RequestReader final : public nlohmann::json_sax<Json> {
   bool open_as(RequestPlace place, bool is_right_kind, const char* allowed);
   bool close();
   bool scalar(Scalar value);
-  bool add_element(const Scalar& value);
+  bool add_element(Scalar& value);
   bool add_extent(const Scalar& value);
   [[nodiscard]] bool needs_extension() const;
   bool refuse_extension();
@@ -160,7 +160,7 @@ bool RequestReader::open(bool is_object) {
     good = open_as(RequestPlace::kShape, !is_object, "a list of extents");
     if (good) request_.inputs.back().shape.emplace();
   } else if (outer == RequestPlace::kInput && key_ == "data") {
-    good = open_as(RequestPlace::kData, !is_object, "a list of numbers");
+    good = open_as(RequestPlace::kData, !is_object, "a list of numbers or text");
     if (good) request_.inputs.back().data.emplace().open_list();
   } else if (outer == RequestPlace::kData) {
     good = open_as(RequestPlace::kData, true, "");
@@ -192,7 +192,7 @@ bool RequestReader::close() {
   return true;
 }
 
-bool RequestReader::add_element(const Scalar& value) {
+bool RequestReader::add_element(Scalar& value) {
   JsonData& data = *request_.inputs.back().data;
   if (const auto* flag = std::get_if<bool>(&value))
     data.add(*flag);
@@ -202,8 +202,10 @@ bool RequestReader::add_element(const Scalar& value) {
     data.add(*whole);
   else if (const auto* real = std::get_if<double>(&value))
     data.add(*real);
+  else if (auto* text = std::get_if<std::string>(&value))
+    data.add(std::move(*text));
   else
-    return wrong(std::holds_alternative<std::string>(value) ? "text" : "null", "numbers, true or false");
+    return wrong("null", "numbers, true, false or text");
   return true;
 }
 

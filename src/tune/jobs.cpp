@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "backend/held_value.h"
 #include "numbers/graph_file.h"
 #include "store/artifact_file.h"
 #include "tune/confirm/whole_model.h"
@@ -29,6 +30,8 @@ Result<std::string> compile_model_here(const CompileModelJob& job, Registry& reg
   request.region = model_region(graph);
   request.variant = model_variant(request.region);
   request.model_bytes = std::move(bytes);
+  if (const auto held = refuse_held_ports(*engine, graph, request.region))
+    return fail(ExitCode::kUnsupported, "engine/refused", job.engine, held->detail);
   const CompileOptions options{.threads = job.threads, .accuracy = Accuracy::kStandard};
   if (!job.domain.dimensions.empty() && extension_of<OpenCompiler>(*engine) != nullptr) {
     const OpenRequest open{.graph = &graph, .region = request.region, .formats = request.variant, .domain = job.domain};

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "backend/extensions/operand_extension.h"
+#include "backend/held_value.h"
 #include "region/narrow_variant.h"
 
 namespace collage {
@@ -34,7 +35,8 @@ void keep_plain_open_ports(const Graph& graph, const Region& region, std::vector
 }
 
 std::optional<Refusal> refuse_open_inputs(const Backend& backend, const Graph& graph, const Region& region) {
-  const auto open = std::ranges::find_if(region.inputs, [&](ValueId id) { return !graph.value(id).type.is_static(); });
+  const auto open = std::ranges::find_if(
+      region.inputs, [&](ValueId id) { return !graph.value(id).type.is_static() && !graph.value(id).type.is_held(); });
   if (open == region.inputs.end() || backend.info().takes_open) return std::nullopt;
   return Refusal{.reason = RefusalReason::kShape,
                  .detail = "input " + graph.value(*open).name + " has extents that are known only during a run"};
@@ -44,6 +46,7 @@ std::expected<std::vector<Variant>, Refusal> support_with(const Backend& backend
                                                           std::span<const OpenCondition> open, const Region& region,
                                                           const CompileOptions& options) {
   if (auto refusal = refuse_open_inputs(backend, graph, region)) return std::unexpected(*std::move(refusal));
+  if (auto refusal = refuse_held_ports(backend, graph, region)) return std::unexpected(*std::move(refusal));
   if (auto refusal = refuse_operands(backend, graph, open, region)) return std::unexpected(*std::move(refusal));
   auto variants = guard([&] { return backend.support(graph, region, options); });
   if (variants && *variants &&

@@ -6,8 +6,9 @@
 #include <set>
 
 #include "onnx/export.h"
-#include "onnx/files/tensor_file.h"
+#include "onnx/files/value_file.h"
 #include "onnx/import.h"
+#include "onnx/import_arrays.h"
 #include "region/region.h"
 
 namespace collage::conformance {
@@ -42,22 +43,27 @@ bool has_ties(const std::string& name) {
   return name.starts_with("test_top_k_same_values") || name == "test_nonmaxsuppression_iou_threshold_boundary";
 }
 
-/// Says why a graph cannot be a case: one whole region between tensors of known shape, outputs of the graph excepted.
+/// Says why a graph cannot be a case: one whole region between tensors of known shape and held values, outputs of the
+/// graph excepted.
 Result<void> check_runnable(const Graph& graph, const std::string& name) {
   if (graph.nodes.empty()) return not_runnable("folded", "no nodes");
   if (!draws_the_same(name) && draws_random_numbers(graph)) return not_runnable("random", "random numbers");
   for (const ValueId id : graph.inputs)
-    if (!graph.value(id).type.is_static()) return not_runnable("open-border", to_string(graph.value(id).type));
+    if (const ValueType& type = graph.value(id).type; !type.is_static() && !type.is_held())
+      return not_runnable("open-border", to_string(type));
   for (const ValueId id : graph.outputs)
-    if (graph.value(id).type.kind != ValueKind::kTensor || graph.value(id).type.element == ElementType::kUndefined)
-      return not_runnable("open-border", to_string(graph.value(id).type));
+    if (const ValueType& type = graph.value(id).type;
+        !type.is_held() && (type.kind != ValueKind::kTensor || type.element == ElementType::kUndefined))
+      return not_runnable("open-border", to_string(type));
   return {};
 }
 
-Result<std::vector<Tensor>> read_tensors(const std::string& path, const std::string& kind, std::size_t count) {
+Result<std::vector<Tensor>> read_values(const std::string& path, const std::string& kind, const Graph& graph,
+                                        const std::vector<ValueId>& ids) {
   std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < count; ++i) {
-    COLLAGE_TRY(Tensor tensor, read_tensor_pb(path + "/test_data_set_0/" + kind + '_' + std::to_string(i) + ".pb"));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    COLLAGE_TRY(Tensor tensor, read_value(path + "/test_data_set_0/" + kind + '_' + std::to_string(i) + ".pb",
+                                          graph.value(ids[i]).type));
     tensors.push_back(std::move(tensor));
   }
   return tensors;
@@ -66,7 +72,7 @@ Result<std::vector<Tensor>> read_tensors(const std::string& path, const std::str
 /// Of a graph without nodes: its outputs must be the official ones.
 Result<void> check_folded(const Graph& graph, const std::string& path) {
   if (!graph.nodes.empty()) return {};
-  COLLAGE_TRY(const std::vector<Tensor> expected, read_tensors(path, "output", graph.outputs.size()));
+  COLLAGE_TRY(const std::vector<Tensor> expected, read_values(path, "output", graph, graph.outputs));
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto& constant = graph.value(graph.outputs[i]).constant;
     if (!constant || *constant != expected[i]) return not_runnable("folded-wrong", "another constant");
@@ -74,28 +80,52 @@ Result<void> check_folded(const Graph& graph, const std::string& path) {
   return {};
 }
 
+/// With open dimensions as the test's arrays have them.
+Result<Imported> import_test(const std::string& path) {
+  const std::string file = path + "/model.onnx";
+  auto imported = import_model(file);
+  if (imported || imported.error().code != "import/unbound-dimension") return imported;
+  ImportOptions options;
+  options.allow_unbound = true;
+  COLLAGE_TRY(const Imported open, import_model(file, options));
+  COLLAGE_TRY(const std::vector<Tensor> inputs, read_values(path, "input", open.graph, open.graph.inputs));
+  ArrayShapes shapes;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].container) shapes[open.graph.value(open.graph.inputs[i]).name] = inputs[i].extents;
+  return import_model_for(file, {}, shapes);
+}
+
 /// The test in the folder `path`.
 Result<Case> as_written(const std::string& path, const std::string& name) {
   if (std::binary_search(kDisputed.begin(), kDisputed.end(), name)) return not_runnable("disputed", "its output");
   if (has_ties(name)) return not_runnable("ties", "equal values");
-  COLLAGE_TRY(Imported imported, import_model(path + "/model.onnx"));
+  COLLAGE_TRY(Imported imported, import_test(path));
   COLLAGE_TRY_VOID(check_folded(imported.graph, path));
   COLLAGE_TRY_VOID(check_runnable(imported.graph, name));
   Case result{.name = name, .graph = std::move(imported.graph), .inputs = {}, .expected = {}};
-  COLLAGE_TRY(result.inputs, read_tensors(path, "input", result.graph.inputs.size()));
-  COLLAGE_TRY(result.expected, read_tensors(path, "output", result.graph.outputs.size()));
+  COLLAGE_TRY(result.inputs, read_values(path, "input", result.graph, result.graph.inputs));
+  COLLAGE_TRY(result.expected, read_values(path, "output", result.graph, result.graph.outputs));
   return result;
 }
 
 Result<Case> with_constants(const Case& written) {
   Graph graph = written.graph;
-  for (std::size_t i = 1; i < graph.inputs.size(); ++i) graph.value(graph.inputs[i]).constant = written.inputs[i];
-  graph.inputs.resize(1);
+  std::vector<Tensor> inputs = {written.inputs[0]};
+  std::vector<ValueId> ids = {graph.inputs[0]};
+  for (std::size_t i = 1; i < graph.inputs.size(); ++i) {
+    if (written.inputs[i].container) {  // no constant
+      ids.push_back(graph.inputs[i]);
+      inputs.push_back(written.inputs[i]);
+    } else {
+      graph.value(graph.inputs[i]).constant = written.inputs[i];
+    }
+  }
+  graph.inputs = std::move(ids);
   COLLAGE_TRY(Imported imported, import_model(export_graph(graph, {.keep_ids = false}), "", {}));
   COLLAGE_TRY_VOID(check_runnable(imported.graph, written.name));
   return Case{.name = written.name + "+const",
               .graph = std::move(imported.graph),
-              .inputs = {written.inputs[0]},
+              .inputs = std::move(inputs),
               .expected = written.expected};
 }
 

@@ -7,7 +7,7 @@
 //   import/*, tensor/*        import or the reader of tensors refused it
 //   conformance/folded        nothing is left to run: import made the official outputs
 //   conformance/folded-wrong  import made others
-//   conformance/open-border   an input that is no static tensor, or an output that is no tensor
+//   conformance/open-border   an input or output that neither has a known shape nor is a held value
 //   conformance/random        it draws random numbers: the official output is one of many
 //   conformance/ties          its official output orders equal values, which a backend may do otherwise
 //   conformance/disputed      its official output contradicts the operator's description

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/held_value.h"
 #include "measure/trial.h"
 #include "numbers/compare.h"
 #include "numbers/quantisers.h"
@@ -200,6 +201,8 @@ Outcome run_variants(Laboratory& laboratory, Backend& compiler, Backend& loader,
                      std::size_t variants) {
   auto offered = offers_of(compiler, subject);
   if (!offered) return refused(offered.error());
+  // As a tune does it, whatever the backend offers.
+  if (const auto held = refuse_held_ports(compiler, *subject.graph, subject.region)) return refused(*held);
   if (offered->empty() && subject.options.accuracy == Accuracy::kFast)
     return refused({.reason = RefusalReason::kType, .detail = "nothing in 16 bits"});
   if (offered->empty()) return failed("support() gave neither variants nor a refusal");

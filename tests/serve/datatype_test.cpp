@@ -23,7 +23,8 @@ TEST(Datatype, NamesEveryTypeThatIsServed) {
                                                                   {ElementType::kFloat16, "FP16"},
                                                                   {ElementType::kBfloat16, "BF16"},
                                                                   {ElementType::kFloat32, "FP32"},
-                                                                  {ElementType::kFloat64, "FP64"}}) {
+                                                                  {ElementType::kFloat64, "FP64"},
+                                                                  {ElementType::kString, "BYTES"}}) {
     EXPECT_EQ(datatype_of(type), name);
     names += (names.empty() ? "" : ", ") + name;
   }
@@ -31,7 +32,7 @@ TEST(Datatype, NamesEveryTypeThatIsServed) {
 }
 
 TEST(Datatype, HasNoNameForOtherTypes) {
-  EXPECT_EQ(datatype_of(ElementType::kString), "");
+  EXPECT_EQ(datatype_of(ElementType::kComplex64), "");
   EXPECT_EQ(datatype_of(ElementType::kUndefined), "");
 }
 

@@ -16,7 +16,8 @@ Result<BoundKernel> BoundKernel::create(const Kernel& kernel, const LoadRequest&
   bound.workspace_ = GuardedBytes(loaded.artifact.workspace_bytes);
   bound.workspace_.poison(ElementType::kFloat32);
   Buffers buffers{.inputs = {}, .outputs = {}, .workspace = bound.workspace_.data()};
-  for (const GuardedBytes& bytes : bound.inputs_) buffers.inputs.push_back(bytes.data());
+  for (std::size_t i = 0; i < bound.inputs_.size(); ++i)
+    buffers.inputs.push_back(bound.held_[i] ? static_cast<const void*>(bound.held_[i].get()) : bound.inputs_[i].data());
   for (std::size_t i = 0; i < bound.outputs_.size(); ++i)
     buffers.outputs.push_back(bound.is_shared(i) ? bound.inputs_[shared->second].data() : bound.outputs_[i].data());
   COLLAGE_TRY(bound.call_, kernel.bind(buffers));
@@ -49,6 +50,12 @@ Result<std::string> BoundKernel::damage() const {
 Result<void> BoundKernel::fill_inputs(const std::vector<Tensor>& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const Port& port = input_ports_[i];
+    held_.push_back(port.type.is_held() ? std::make_unique<PlainValue>(tensors[i]) : nullptr);
+    if (held_.back()) {
+      inputs_.emplace_back();
+      originals_.emplace_back();
+      continue;
+    }
     COLLAGE_TRY(const std::size_t size, converter_->bytes_of(port.type, port.place.format));
     const GuardedBytes plain_bytes(tensors[i].data.size());
     std::ranges::copy(tensors[i].data.bytes(), plain_bytes.bytes().begin());
@@ -96,8 +103,7 @@ Result<Tensor> BoundKernel::plain_output(std::size_t port) const {
 
 Result<Tensor> BoundKernel::dynamic_output(std::size_t port) const {
   COLLAGE_TRY(const DynamicOutput made, call_->dynamic_output(port));
-  const std::span bytes(static_cast<const std::byte*>(made.data), byte_count(made.type, made.extents));
-  return Tensor{.type = made.type, .extents = made.extents, .data = Buffer::copy_of(bytes), .strings = {}};
+  return copy_of(made);
 }
 
 bool BoundKernel::guards_hold() const {

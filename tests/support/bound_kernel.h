@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/held_value.h"
 #include "numbers/format_converter.h"
 #include "numbers/guarded_bytes.h"
 
@@ -50,6 +51,7 @@ class BoundKernel {
   std::vector<Port> input_ports_;
   std::vector<Port> output_ports_;
   std::optional<SharedPorts> shared_;
+  std::vector<std::unique_ptr<PlainValue>> held_;  ///< by input; null for tensors of numbers
   std::vector<GuardedBytes> inputs_;
   std::vector<std::vector<std::byte>> originals_;  ///< what the inputs held at first
   std::vector<std::size_t> output_bytes_;

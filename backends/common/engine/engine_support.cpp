@@ -14,7 +14,7 @@ std::string qualified(const Node& node) {
 }
 
 bool is_ok(const EngineLimits& limits, const ValueType& type) {
-  if (type.kind == ValueKind::kSequence || type.kind == ValueKind::kOptional)
+  if (type.kind == ValueKind::kSequence || type.kind == ValueKind::kOptional || type.kind == ValueKind::kMap)
     return limits.takes_containers && std::all_of(type.inner.begin(), type.inner.end(),
                                                   [&](const ValueType& inner) { return is_ok(limits, inner); });
   return type.element == ElementType::kUndefined || limits.takes_inside(type.element);
@@ -66,6 +66,7 @@ std::optional<Refusal> judge_port(const EngineLimits& limits, const Graph& graph
                                   bool is_output) {
   const Value& value = graph.value(id);
   const std::string detail = value.name + " is " + to_string(value.type);
+  if (value.type.is_held() && limits.takes_held) return std::nullopt;
   if (value.type.kind != ValueKind::kTensor || value.type.element == ElementType::kUndefined ||
       !limits.takes_port(value.type.element))
     return Refusal{.reason = RefusalReason::kType, .detail = "port " + detail};

@@ -19,7 +19,8 @@ struct EngineLimits {
   bool (*knows_operator)(std::string_view domain, std::string_view op_type) = nullptr;
   bool (*takes_port)(ElementType type) = nullptr;    ///< at the region's border
   bool (*takes_inside)(ElementType type) = nullptr;  ///< anywhere in the region
-  bool takes_containers = false;                     ///< sequences and optionals inside a region
+  bool takes_containers = false;                     ///< sequences, optionals and maps inside a region
+  bool takes_held = false;                           ///< such values and strings at the region's border
   std::size_t min_channels_last_rank = 4;
   std::size_t max_channels_last_rank = 4;
   bool mixes_formats = false;  ///< also offers inputs in channels_last with outputs plain, and the reverse

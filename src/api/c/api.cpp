@@ -6,6 +6,7 @@
 #include "api/c/plan.h"
 #include "api/c/session.h"
 #include "api/c/status.h"
+#include "api/c/values.h"
 
 namespace collage::c_api {
 namespace {
@@ -53,12 +54,20 @@ constexpr collage_api kApi = {
     .cancel_create = cancel_create,
     .cancel_now = cancel_now,
     .cancel_free = cancel_free,
+    .plan_input_type = plan_input_type,
+    .plan_output_type = plan_output_type,
+    .session_set_strings = session_set_strings,
+    .session_output_strings = session_output_strings,
+    .session_set_json = session_set_json,
+    .session_output_json = session_output_json,
 };
 
 // What programs were compiled with: within a version members are added behind the last one only.
 static_assert(offsetof(collage_api, version) == 8 && offsetof(collage_api, version_string) == 16);
 static_assert(offsetof(collage_api, plan_load_file) == 80 && offsetof(collage_api, session_create) == 176);
-static_assert(offsetof(collage_api, session_run) == 280 && sizeof(collage_api) == 320);
+static_assert(offsetof(collage_api, session_run) == 280 && offsetof(collage_api, cancel_free) == 312);
+static_assert(offsetof(collage_api, session_output_json) == 360 && sizeof(collage_api) == 368);
+static_assert(sizeof(collage_string) == 16 && sizeof(collage_strings) == 40);
 static_assert(sizeof(collage_plan_options) == 24 && offsetof(collage_plan_options, copy_file) == 16);
 static_assert(sizeof(collage_session_options) == 32 && offsetof(collage_session_options, parallel_for) == 8);
 static_assert(sizeof(collage_run_options) == 24 && offsetof(collage_run_options, cancel) == 16);

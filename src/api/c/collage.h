@@ -157,6 +157,22 @@ typedef struct collage_tensor {
   const int64_t* extents;  ///< `rank` of them
 } collage_tensor;
 
+/// One text in UTF-8, which may contain zeros.
+typedef struct collage_string {
+  const char* data;  ///< not closed by a zero; may be NULL when bytes is 0
+  size_t bytes;
+} collage_string;
+
+/// A tensor of strings that a run gave.
+typedef struct collage_strings {
+  size_t size;                    ///< sizeof(collage_strings), set by the caller
+  const collage_string* strings;  ///< row-major, `count` of them
+  size_t count;
+  int32_t rank;
+  int32_t reserved;        ///< 0
+  const int64_t* extents;  ///< `rank` of them
+} collage_strings;
+
 /// The extents of one input, for session_set_shapes.
 typedef struct collage_shape {
   const int64_t* extents;  ///< `rank` of them; may be NULL when rank is 0
@@ -250,7 +266,8 @@ typedef struct collage_api {
   /// as many as the input has; those of session_input.
   collage_status* (*session_copy_input)(collage_session* session, size_t index, const void* data, size_t bytes);
   /// What the last run gave; `data` and `extents` live until the next call on this session that changes anything.
-  /// Errors: session/not-run unless a run succeeded since a shape was set or memory was bound; api/no-bytes for text.
+  /// Errors: session/not-run unless a run succeeded since a shape was set or memory was bound; api/no-bytes for what is
+  /// no tensor of numbers.
   collage_status* (*session_output)(collage_session* session, size_t index, collage_tensor* tensor);
   /// Copies what the last run gave to `data`, which has room for `bytes` bytes. Errors: api/wrong-bytes when they are
   /// too few; those of session_output.
@@ -285,6 +302,28 @@ typedef struct collage_api {
   /// From any thread, but not from inside a signal handler. NULL is allowed.
   void (*cancel_now)(const collage_cancel* cancel);
   void (*cancel_free)(collage_cancel* cancel);  ///< calls that were given it may still be under way. NULL is allowed.
+
+  // ---- Values that are no tensors of numbers: strings, sequences, optionals, maps.
+
+  /// The whole type: "f32[1,3]", "str[N]", "seq(f32[?])", "opt(...)", "map(i64,f32[])". Lives as long as the plan.
+  collage_status* (*plan_input_type)(const collage_plan* plan, size_t index, const char** type);
+  collage_status* (*plan_output_type)(const collage_plan* plan, size_t index, const char** type);
+
+  /// Copies strings, row-major, as many as the input has now, into an input of strings; they stay until they are
+  /// replaced. Errors: api/wrong-count; api/wrong-type for an input of another type; input/not-utf8, input/too-large.
+  collage_status* (*session_set_strings)(collage_session* session, size_t index, const collage_string* strings,
+                                         size_t count);
+  /// What the last run gave; texts and extents live until the next call on this session that changes anything, or the
+  /// next session_output_strings of this output. Errors: session/not-run; api/wrong-type for an output of another type.
+  collage_status* (*session_output_strings)(collage_session* session, size_t index, collage_strings* strings);
+  /// Likewise for values of any type, `json` having `bytes` bytes: nested lists for tensors, lists for sequences, null
+  /// for an optional without a value, an object for a map. Inputs that lie in bytes are written. Errors:
+  /// tensor/malformed, tensor/unsupported-type (complex numbers, elements of few bits); those of session_set_strings
+  /// and session_input.
+  collage_status* (*session_set_json)(collage_session* session, size_t index, const char* json, size_t bytes);
+  /// The text ends with a zero and lives as the texts of session_output_strings. Errors: session/not-run,
+  /// tensor/unsupported-type, tensor/not-utf8.
+  collage_status* (*session_output_json)(collage_session* session, size_t index, const char** json, size_t* bytes);
 } collage_api;
 
 /// The table of this version, which lives as long as the program; NULL when the library has no such version.

@@ -97,6 +97,12 @@ struct Output {
   Extents extents;
 };
 
+/// A tensor of strings that a run gave.
+struct Strings {
+  std::vector<std::string> values;
+  Extents extents;
+};
+
 struct Verdict {
   int kind = COLLAGE_SAME;
   std::vector<std::string> reasons;
@@ -324,6 +330,45 @@ class Session {
                      Extents(tensor.extents, tensor.extents + tensor.rank)};
   }
 
+  /// Copies strings in UTF-8, row-major, as many as the input has.
+  Expected<void> set_strings(const Port& input, const std::vector<std::string>& strings) {
+    Expected<std::size_t> index = input_index(input);
+    if (!index) return Unexpected(std::move(index.error()));
+    std::vector<collage_string> views;
+    for (const std::string& text : strings) views.push_back({text.data(), text.size()});
+    return detail::checked(
+        detail::api()->session_set_strings(handle_.get(), *index, views.data(), views.size()));
+  }
+  /// Copies of what the last run gave.
+  Expected<Strings> output_strings(const Port& output) {
+    Expected<std::size_t> index = output_index(output);
+    if (!index) return Unexpected(std::move(index.error()));
+    collage_strings given{};
+    given.size = sizeof given;
+    if (collage_status* const status = detail::api()->session_output_strings(handle_.get(), *index, &given))
+      return Unexpected(detail::error_of(status));
+    Strings made;
+    for (std::size_t i = 0; i < given.count; ++i)
+      made.values.emplace_back(given.strings[i].data, given.strings[i].bytes);
+    made.extents.assign(given.extents, given.extents + given.rank);
+    return made;
+  }
+  /// A value of any type in JSON, as collage.h says: the only way for sequences, optionals and maps.
+  Expected<void> set_json(const Port& input, const std::string& json) {
+    Expected<std::size_t> index = input_index(input);
+    if (!index) return Unexpected(std::move(index.error()));
+    return detail::checked(detail::api()->session_set_json(handle_.get(), *index, json.data(), json.size()));
+  }
+  Expected<std::string> output_json(const Port& output) {
+    Expected<std::size_t> index = output_index(output);
+    if (!index) return Unexpected(std::move(index.error()));
+    const char* json = nullptr;
+    std::size_t bytes = 0;
+    if (collage_status* const status = detail::api()->session_output_json(handle_.get(), *index, &json, &bytes))
+      return Unexpected(detail::error_of(status));
+    return std::string(json, bytes);
+  }
+
   /// For calls of the table that have no function here.
   [[nodiscard]] collage_session* handle() const noexcept { return handle_.get(); }
 
@@ -391,6 +436,13 @@ class Plan {
   Expected<std::size_t> output_index(const Port& output) const {
     return detail::find_port(detail::api()->plan_output_index, handle_.get(), output);
   }
+  /// The whole type as text: "str[N]", "seq(f32[?])".
+  Expected<std::string> input_type(const Port& input) const {
+    return type_of(input_index(input), detail::api()->plan_input_type);
+  }
+  Expected<std::string> output_type(const Port& output) const {
+    return type_of(output_index(output), detail::api()->plan_output_type);
+  }
   [[nodiscard]] int threads() const {
     std::int32_t threads = 0;
     detail::api()->status_free(detail::api()->plan_threads(handle_.get(), &threads));
@@ -432,6 +484,14 @@ class Plan {
   struct Free {
     void operator()(collage_plan* plan) const noexcept { detail::api()->plan_free(plan); }
   };
+
+  template <class Ask>
+  Expected<std::string> type_of(Expected<std::size_t> index, Ask ask) const {
+    if (!index) return Unexpected(std::move(index.error()));
+    const char* type = "";
+    if (collage_status* const status = ask(handle_.get(), *index, &type)) return Unexpected(detail::error_of(status));
+    return std::string(type);
+  }
 
   explicit Plan(collage_plan* handle) : handle_(handle) {
     std::size_t count = 0;

@@ -11,6 +11,8 @@
 collage_plan::collage_plan(collage::LoadedPlan of) : loaded(std::move(of)) {
   for (const collage::TensorPort& port : loaded.inputs()) inputs.emplace_back(port);
   for (const collage::TensorPort& port : loaded.outputs()) outputs.emplace_back(port);
+  for (const collage::TensorPort& port : loaded.inputs()) input_types.push_back(to_string(port.type));
+  for (const collage::TensorPort& port : loaded.outputs()) output_types.push_back(to_string(port.type));
   for (const std::string& reason : loaded.verdict().reasons) reasons.push_back(reason.c_str());
   metadata = collage::metadata_json(loaded.cases());
 }

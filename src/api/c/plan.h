@@ -18,6 +18,8 @@ struct collage_plan {  // NOLINT(readability-identifier-naming): a name of the C
   collage::LoadedPlan loaded;
   std::vector<collage::c_api::PortView> inputs;
   std::vector<collage::c_api::PortView> outputs;
+  std::vector<std::string> input_types;  ///< as text
+  std::vector<std::string> output_types;
   std::vector<const char*> reasons;  ///< of the verdict
   std::string metadata;
 };

@@ -23,7 +23,8 @@ void PortView::show(const TensorPort& port) {
   symbols_.clear();
   info_ = {.size = sizeof info_,
            .name = port.name.c_str(),
-           .element_type = std::to_underlying(port.type.element),
+           .element_type =
+               std::to_underlying(port.type.kind == ValueKind::kTensor ? port.type.element : ElementType::kUndefined),
            .rank = kOpen,
            .extents = nullptr,
            .symbols = nullptr,

@@ -16,7 +16,8 @@ collage_session::collage_session(collage::LoadedPlan of, collage::Session made)
       has_shape(!loaded.has_open_inputs()),
       inputs(loaded.inputs().size()),
       outputs(loaded.outputs().size()),
-      output_extents(loaded.outputs().size()) {}
+      output_extents(loaded.outputs().size()),
+      texts(loaded.outputs().size()) {}
 
 namespace collage::c_api {
 namespace {
@@ -63,6 +64,9 @@ Result<void> give_info(PortView& view, const TensorPort& now, const TensorPort& 
 
 Result<std::span<std::byte>> own_input(collage_session& session, std::size_t index) {
   COLLAGE_TRY_VOID(check_shape(session));
+  if (const TensorPort& port = session.session.inputs()[index]; port.type.is_held())
+    return fail(ExitCode::kUsage, "api/no-bytes", "input " + port.name, to_string(port.type),
+                "session_set_strings or session_set_json for it");
   const std::span<std::byte> bytes = session.session.input(index);
   if (bytes.data() == nullptr)
     return fail(ExitCode::kUsage, "input/bound", "input " + session.loaded.inputs()[index].name,
@@ -79,7 +83,8 @@ Result<collage_tensor> output_of(collage_session& session, std::size_t index) {
   COLLAGE_TRY(DynamicOutput found, session.session.output_tensor(index));
   if (bits_of(found.type) == 0)
     return fail(ExitCode::kUnsupported, "api/no-bytes", "output " + name,
-                "elements of type " + std::string(name_of(found.type)), "elements of a fixed size");
+                to_string(session.session.outputs()[index].type),
+                "session_output_strings or session_output_json for it");
   Extents& extents = session.output_extents[index];
   extents.assign(found.extents.begin(), found.extents.end());  // the memory stays where the caller saw it
   return collage_tensor{.size = sizeof(collage_tensor),

@@ -2,11 +2,24 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "api/c/collage.h"
 #include "api/c/port_view.h"
 #include "api/run/loaded_plan.h"
+
+namespace collage::c_api {
+
+/// What C was given last of an output that is no bytes.
+struct GivenText {
+  std::vector<std::string> strings;
+  std::vector<collage_string> views;  ///< of the strings
+  Extents extents;
+  std::string json;
+};
+
+}  // namespace collage::c_api
 
 /// A session with what C was last told of it.
 struct collage_session {  // NOLINT(readability-identifier-naming): a name of the C interface
@@ -20,6 +33,7 @@ struct collage_session {  // NOLINT(readability-identifier-naming): a name of th
   std::vector<collage::c_api::PortView> outputs;
   std::vector<collage::Extents> output_extents;  ///< of the last run
   std::vector<collage::Extents> shapes;          ///< of the last session_set_shapes: kept for its memory
+  std::vector<collage::c_api::GivenText> texts;  ///< by output
 };
 
 namespace collage::c_api {

@@ -96,8 +96,9 @@ LoadedPlan::State::State(PlanCases all, BackendSource source, LoadOptions load_o
 }
 
 bool LoadedPlan::State::is_fixed() const {
-  return cases.domain.dimensions.empty() &&
-         std::ranges::all_of(inputs, [](const TensorPort& port) { return port.type.is_static(); });
+  return cases.domain.dimensions.empty() && std::ranges::all_of(inputs, [](const TensorPort& port) {
+           return port.type.is_static() || port.type.is_held();
+         });
 }
 
 Result<const Executable*> LoadedPlan::State::executable(std::size_t which) {

@@ -8,6 +8,8 @@
 #include "api/run/loaded_plan_state.h"
 #include "backend/cancel.h"
 #include "base/stop_timer.h"
+#include "backend/held_value.h"
+#include "ir/check_value.h"
 #include "runtime/memory_block.h"
 
 namespace collage {
@@ -168,30 +170,39 @@ Result<void> Session::set_inputs(std::span<const Tensor> inputs) {
     for (const Tensor& input : inputs) extents.push_back(input.extents);
     COLLAGE_TRY_VOID(set_shapes(extents));
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const TensorPort& port = state_->current->inputs()[i];
-    if (inputs[i].value_type() != port.type)
-      return fail(ExitCode::kBadInput, "input/wrong-shape", "input " + port.name, to_string(inputs[i].value_type()),
-                  to_string(port.type));
-    if (port.bytes == 0) continue;
-    const std::span<std::byte> bytes = state_->current->input(i);
-    if (bytes.empty())
-      return fail(ExitCode::kUsage, "input/bound", "input " + port.name, "the caller's memory is bound to it",
-                  "an input with the session's own memory");
-    std::memcpy(bytes.data(), inputs[i].data.data(), port.bytes);
-  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) COLLAGE_TRY_VOID(set_value(i, inputs[i]));
   return {};
+}
+
+Result<void> Session::set_value(std::size_t i, const Tensor& value) {
+  if (state_->current == nullptr) return no_shape();
+  COLLAGE_CHECK(i < inputs().size(), "an input's position");
+  const TensorPort& port = inputs()[i];
+  const std::string where = "input " + port.name;
+  if (port.type.is_held()) {
+    COLLAGE_TRY_VOID(check_value(where, port.type, value));
+    return state_->current->set_held_input(i, std::make_shared<const PlainValue>(value));
+  }
+  if (value.value_type() != port.type || value.data.size() != port.bytes)
+    return fail(ExitCode::kBadInput, "input/wrong-shape", where, to_string(value.value_type()), to_string(port.type));
+  if (port.bytes == 0) return {};
+  const std::span<std::byte> bytes = state_->current->input(i);
+  if (bytes.empty())
+    return fail(ExitCode::kUsage, "input/bound", where, "the caller's memory is bound to it",
+                "an input with the session's own memory");
+  std::memcpy(bytes.data(), value.data.data(), port.bytes);
+  return {};
+}
+
+Result<Tensor> Session::value(std::size_t i) const {
+  COLLAGE_TRY(const DynamicOutput output, output_tensor(i));
+  return copy_of(output);
 }
 
 Result<std::vector<Tensor>> Session::copy_outputs() const {
   std::vector<Tensor> result;
   for (std::size_t i = 0; i < outputs().size(); ++i) {
-    COLLAGE_TRY(const DynamicOutput output, output_tensor(i));
-    const std::size_t bytes = byte_count(output.type, output.extents);
-    result.push_back({.type = output.type,
-                      .extents = output.extents,
-                      .data = Buffer::copy_of({static_cast<const std::byte*>(output.data), bytes}),
-                      .strings = {}});
+    COLLAGE_TRY(result.emplace_back(), value(i));
   }
   return result;
 }

@@ -54,11 +54,13 @@ class Session {
   /// Errors: input/wrong-count, input/wrong-shape, shape/outside, shape/no-case (bad input), those of make_session().
   [[nodiscard]] Result<void> set_shapes(std::span<const Extents> inputs);
 
-  /// The bytes of input `i`, 64-byte aligned, to be written before run(). Empty while the caller's memory is bound.
+  /// The bytes of input `i`, 64-byte aligned, to be written before run(). Empty while the caller's memory is bound, and
+  /// for inputs that are no tensors of numbers (set_value()).
   [[nodiscard]] std::span<std::byte> input(std::size_t i);
   /// The bytes of output `i` after run(), valid until the next run. Empty for an output of unknown shape.
   [[nodiscard]] std::span<const std::byte> output(std::size_t i) const;
-  /// Type, extents and bytes of output `i` after run(), whatever its shape; valid until the next run.
+  /// Type, extents and bytes of output `i` after run(), whatever its shape, or the held value; valid until the next
+  /// run.
   [[nodiscard]] Result<DynamicOutput> output_tensor(std::size_t i) const;
 
   /// Makes input `i` read from, or output `i` write to, the caller's memory from now on, at the current shape. The
@@ -68,9 +70,14 @@ class Session {
   [[nodiscard]] Result<void> bind_input(std::size_t i, const void* data);
   [[nodiscard]] Result<void> bind_output(std::size_t i, void* data);
 
-  /// Copies these tensors into the inputs, and sets the shapes if inputs are open.
-  /// Errors: input/wrong-count, input/wrong-shape, input/bound, those of set_shapes().
+  /// Copies these values into the inputs, and sets the shapes if inputs are open.
+  /// Errors: input/wrong-count, input/wrong-shape, input/bound, those of set_shapes() and set_value().
   [[nodiscard]] Result<void> set_inputs(std::span<const Tensor> inputs);
+  /// Puts a value into input `i`; strings, sequences, optionals and maps have no other way in. It stays until the next
+  /// call. Errors: those of check_value() (ir/check_value.h), input/wrong-shape, input/bound.
+  [[nodiscard]] Result<void> set_value(std::size_t i, const Tensor& value);
+  /// A copy of output `i` of the last run, whatever its type.
+  [[nodiscard]] Result<Tensor> value(std::size_t i) const;
   /// Copies of all outputs of the last run.
   [[nodiscard]] Result<std::vector<Tensor>> copy_outputs() const;
 

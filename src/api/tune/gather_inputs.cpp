@@ -7,8 +7,10 @@
 #include <fmt/ranges.h>
 
 #include "base/suggest.h"
+#include "ir/check_value.h"
+#include "numbers/held_inputs.h"
 #include "numbers/inputs.h"
-#include "onnx/files/tensor_file.h"
+#include "onnx/files/value_file.h"
 
 namespace collage {
 namespace {
@@ -20,13 +22,8 @@ std::vector<std::string> names_of(const Graph& graph) {
 }
 
 Result<Tensor> read_input(const Value& input, const std::string& path) {
-  COLLAGE_TRY(Tensor tensor, read_array(path));
-  const std::string where = "input " + input.name + " (" + path + ")";
-  if (tensor.type != input.type.element)
-    return fail(ExitCode::kBadInput, "input/wrong-type", where, std::string(name_of(tensor.type)),
-                std::string(name_of(input.type.element)));
-  if (input.type.is_static() && tensor.extents != input.type.extents())
-    return fail(ExitCode::kBadInput, "input/wrong-shape", where, to_string(tensor.value_type()), to_string(input.type));
+  COLLAGE_TRY(Tensor tensor, read_value(path, input.type));
+  COLLAGE_TRY_VOID(check_value("input " + input.name + " (" + path + ")", input.type, tensor));
   return tensor;
 }
 
@@ -52,14 +49,13 @@ Result<Tensor> make_up(const Graph& graph, ValueId id, const GatherOptions& opti
   const Value& value = graph.value(id);
   std::optional<std::pair<double, double>> range;
   if (const auto found = options.ranges.find(value.name); found != options.ranges.end()) range = found->second;
+  if (value.type.is_held() && !range) return make_held_input(graph, id, options.seed);
   return make_input(value.name, value.type, options.seed, range, index_limit(graph, id));
 }
 
 }  // namespace
 
-Result<Tensor> read_array(const std::string& path) {
-  return path.ends_with(".pb") ? read_tensor_pb(path) : read_npy(path);
-}
+Result<Tensor> read_array(const std::string& path) { return read_value(path, {}); }
 
 Result<std::vector<Tensor>> gather_inputs(const Graph& graph, const GatherOptions& options) {
   COLLAGE_TRY_VOID(check_names(graph, options));

@@ -1,5 +1,6 @@
 #include "api/tune/unmeasured.h"
 
+#include "backend/held_value.h"
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/whole_model.h"
 #include "tune/vendor_operators.h"
@@ -19,6 +20,8 @@ Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry&
   request.graph = &imported.graph;
   request.region = *chosen_region(cover.steps.front());
   request.variant = *chosen_variant(cover.steps.front());
+  if (const auto held = refuse_held_ports(*engine, imported.graph, request.region))
+    return fail(ExitCode::kUnsupported, "engine/refused", name, held->detail, "a model " + options.engine + " takes");
   auto compiled = engine->compile({&request, 1}, {.threads = options.threads, .accuracy = Accuracy::kStandard});
   if (!compiled.front())
     return fail(ExitCode::kUnsupported, "engine/refused", name, compiled.front().error().detail,

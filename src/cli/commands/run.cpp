@@ -17,7 +17,7 @@
 #include "cli/help.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
-#include "onnx/files/tensor_file.h"
+#include "onnx/files/value_file.h"
 
 namespace collage::cli {
 namespace {
@@ -39,7 +39,8 @@ Result<std::map<std::string, std::string>> input_files(const std::vector<std::st
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
     if (equals == std::string::npos || equals == 0)
-      return fail(ExitCode::kUsage, "cli/bad-option", "--input", argument, "NAME=FILE.npy or NAME=FILE.pb");
+      return fail(ExitCode::kUsage, "cli/bad-option", "--input", argument,
+                  "NAME=FILE.npy, NAME=FILE.pb or NAME=FILE.json");
     if (!files.emplace(argument.substr(0, equals), argument.substr(equals + 1)).second)
       return fail(ExitCode::kUsage, "cli/bad-option", "--input", argument + ", a second file for this input",
                   "one file for each input");
@@ -47,18 +48,21 @@ Result<std::map<std::string, std::string>> input_files(const std::vector<std::st
   return files;
 }
 
-/// Writes arrays as <kind>_<i>.npy, notes where, and returns their entries of index.json.
+/// Writes values as <kind>_<i>.npy, those that NumPy does not have as .json or .pb; notes where, and returns their
+/// entries of index.json.
 Result<nlohmann::ordered_json> write_arrays(const std::string& folder, const std::string& kind,
                                             std::vector<RunArray>& arrays, std::vector<std::string>& files) {
   nlohmann::ordered_json entries = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    const std::string file = fmt::format("{}_{}.npy", kind, i);
     const Tensor& tensor = arrays[i].tensor;
+    const std::string file = fmt::format("{}_{}.{}", kind, i, best_ending(tensor));
     arrays[i].written = folder + "/" + file;
-    COLLAGE_TRY_VOID(write_npy(arrays[i].written, tensor));
+    COLLAGE_TRY_VOID(write_value(arrays[i].written, tensor));
     files.push_back(arrays[i].written);
-    entries.push_back(
-        {{"name", arrays[i].name}, {"file", file}, {"type", name_of(tensor.type)}, {"shape", tensor.extents}});
+    entries.push_back({{"name", arrays[i].name},
+                       {"file", file},
+                       {"type", tensor.container ? to_string(*tensor.container) : std::string(name_of(tensor.type))}});
+    if (!tensor.container) entries.back()["shape"] = tensor.extents;
   }
   return entries;
 }
@@ -202,7 +206,7 @@ void add_run(CLI::App& app, Program& program) {
       add_command(app, program, "run", "run a plan, or a bare model with an unmeasured plan", options, report_run);
   options->command = command;
   command->add_option("subject", options->subject, "a plan, or a .onnx model")->required();
-  command->add_option("--input", options->inputs, "an array in a .npy or .pb file; inputs without one are made up")
+  command->add_option("--input", options->inputs, "a value in a .npy, .pb or .json file; the others are made up")
       ->allow_extra_args(false)
       ->option_text("NAME=FILE");
   command->add_flag("--strict-inputs", options->strict_inputs, "an input without a file is an error");

@@ -7,6 +7,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/shorten.h"
+#include "ir/value_json.h"
+
 namespace collage::cli {
 namespace {
 
@@ -14,6 +17,8 @@ using OrderedJson = nlohmann::ordered_json;
 
 /// So many values of each output are shown.
 constexpr std::size_t kFirst = 6;
+/// Bytes of a sequence, an optional or a map, and of a string.
+constexpr std::size_t kShown = 200;
 
 /// The elements as numbers; nothing for strings, complex numbers and types that no one computes with here.
 std::optional<std::vector<double>> numbers_of(const Tensor& tensor) {
@@ -51,16 +56,18 @@ std::string text_of_output(const RunArray& output) {
   const TensorSummary summary = summary_of(output.tensor);
   std::string text = fmt::format("{}: {}\n{}", output.name, to_string(output.tensor.value_type()), text_of(summary));
   if (!summary.first.empty())
-    text += fmt::format("  {}{}\n", fmt::join(summary.first, " "),
-                        static_cast<std::size_t>(output.tensor.size()) > summary.first.size() ? " ..." : "");
+    text += fmt::format(
+        "  {}{}\n", fmt::join(summary.first, " "),
+        !output.tensor.container && static_cast<std::size_t>(output.tensor.size()) > summary.first.size() ? " ..."
+                                                                                                          : "");
   return text;
 }
 
 OrderedJson json_of(const std::optional<double>& number) { return number ? OrderedJson(*number) : OrderedJson(); }
 
 OrderedJson json_of(const RunArray& array) {
-  OrderedJson object = {
-      {"name", array.name}, {"type", to_string(array.tensor.value_type())}, {"shape", array.tensor.extents}};
+  OrderedJson object = {{"name", array.name}, {"type", to_string(array.tensor.value_type())}};
+  if (!array.tensor.container) object["shape"] = array.tensor.extents;
   if (!array.written.empty()) object["file"] = array.written;
   return object;
 }
@@ -87,9 +94,14 @@ OrderedJson json_of_output(const RunArray& output) {
 
 TensorSummary summary_of(const Tensor& tensor) {
   TensorSummary summary;
+  if (tensor.container) {
+    if (const auto json = value_to_json(tensor, ""))
+      summary.first.push_back(shortened(json->dump(-1, ' ', false, Json::error_handler_t::replace), kShown));
+    return summary;
+  }
   if (tensor.type == ElementType::kString) {
     for (std::size_t i = 0; i < std::min(kFirst, tensor.strings.size()); ++i)
-      summary.first.push_back("\"" + tensor.strings[i] + "\"");
+      summary.first.push_back("\"" + shortened(tensor.strings[i], kShown) + "\"");
     return summary;
   }
   const auto numbers = numbers_of(tensor);

@@ -30,9 +30,10 @@ std::vector<Library> libraries() {
 }
 
 std::string version_json() {
-  nlohmann::ordered_json out{{"schema", "collage.version/1"},      {"collage", COLLAGE_VERSION},
-                             {"c_interface", COLLAGE_API_VERSION}, {"plan_files", {kPlanSchema, kCasesSchema}},
-                             {"compiler", COLLAGE_COMPILER},       {"libraries", nlohmann::ordered_json::object()}};
+  nlohmann::ordered_json out{
+      {"schema", "collage.version/1"},      {"collage", COLLAGE_VERSION},
+      {"c_interface", COLLAGE_API_VERSION}, {"plan_files", {kPlanSchema, kHeldPlanSchema, kCasesSchema}},
+      {"compiler", COLLAGE_COMPILER},       {"libraries", nlohmann::ordered_json::object()}};
   for (const Library& library : libraries()) out["libraries"][library.name] = library.version;
   return out.dump(2);
 }
@@ -52,8 +53,8 @@ int run_version(const VersionCommand& options) {
 std::string version_number() { return COLLAGE_VERSION; }
 
 std::string version_text() {
-  std::string text = fmt::format("collage {}\nC interface {}\nplan files {}, {}\nbuilt with {}", COLLAGE_VERSION,
-                                 COLLAGE_API_VERSION, kPlanSchema, kCasesSchema, COLLAGE_COMPILER);
+  std::string text = fmt::format("collage {}\nC interface {}\nplan files {}, {}, {}\nbuilt with {}", COLLAGE_VERSION,
+                                 COLLAGE_API_VERSION, kPlanSchema, kHeldPlanSchema, kCasesSchema, COLLAGE_COMPILER);
   for (const Library& library : libraries()) text += fmt::format(", {} {}", library.name, library.version);
   return text;
 }

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/utf8.h"
 #include "ir/onnx_wire.h"
 #include "onnx/proto.h"
-#include "onnx/wire/utf8.h"
 
 namespace collage {
 namespace {

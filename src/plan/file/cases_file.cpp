@@ -58,7 +58,14 @@ ShapeDomain read_domain(const json& entries) {
 
 CaseInput read_input(const json& object) {
   CaseInput input{.name = text(object, "name", "inputs"), .type = {}};
-  const auto element = element_type_of(text(object, "type", "inputs"));
+  const std::string type = text(object, "type", "inputs");
+  if (!object.contains("shape")) {
+    const auto parsed = parse_value_type(type);
+    if (!parsed || !parsed->is_held()) throw JsonFault{"inputs", "type '" + type + "'"};
+    input.type = *parsed;
+    return input;
+  }
+  const auto element = element_type_of(type);
   if (!element) throw JsonFault{"inputs", "an unknown type"};
   input.type.kind = ValueKind::kTensor;
   input.type.element = *element;
@@ -151,9 +158,12 @@ std::string to_json(const PlanCases& cases) {
   for (const char* key : {"domain", "inputs", "cases"}) out[key] = json::array();
   for (const DimensionRange& range : cases.domain.dimensions)
     out["domain"].push_back({{"name", range.name}, {"low", range.low}, {"high", range.high}});
-  for (const CaseInput& input : cases.inputs)
+  for (const CaseInput& input : cases.inputs) {
+    const bool is_tensor = input.type.kind == ValueKind::kTensor;
     out["inputs"].push_back(
-        {{"name", input.name}, {"type", name_of(input.type.element)}, {"shape", shape_to_json(*input.type.shape)}});
+        {{"name", input.name}, {"type", is_tensor ? std::string(name_of(input.type.element)) : to_string(input.type)}});
+    if (is_tensor) out["inputs"].back()["shape"] = shape_to_json(*input.type.shape);
+  }
   for (std::size_t i = 0; i < cases.cases.size(); ++i) {
     const PlanCase& one = cases.cases[i];
     out["cases"].push_back({{"plan", plan_member(i)},

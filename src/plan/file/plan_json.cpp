@@ -1,5 +1,7 @@
 #include "plan/file/plan_json.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -114,7 +116,8 @@ json body_to_json(const PlanBody& body) {
 
 std::string to_json(const Plan& plan) {
   json out = plan.report ? report_to_json(*plan.report) : json::object();
-  out["schema"] = kPlanSchema;
+  const bool has_held = std::ranges::any_of(plan.values, [](const PlanValue& value) { return value.type.is_held(); });
+  out["schema"] = has_held ? kHeldPlanSchema : kPlanSchema;
   out["model"] = {{"path", plan.model_path}, {"hash", plan.model_hash}};
   out["weights_hash"] = plan.weights_hash;
   out["shapes"] = plan.shapes;

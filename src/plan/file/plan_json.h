@@ -1,5 +1,5 @@
-// The plan as JSON, schema "collage.plan/1": the first member of a plan file, which tools read. Every field of Plan has
-// a key; those of its report are at the top level too.
+// The plan as JSON, schema "collage.plan/1" or "collage.plan/2": the first member of a plan file, which tools read.
+// Every field of Plan has a key; those of its report are at the top level too.
 #pragma once
 
 #include <string>

@@ -302,9 +302,9 @@ Result<Plan> read_plan(const json& object, const std::string& label) {
   if (!object.is_object()) return damaged("plan.json", "no JSON object");
   const json schema = object.value("schema", json());
   if (!schema.is_string()) return damaged("plan.json", "no schema");
-  if (schema.get<std::string>() != kPlanSchema)
+  if (schema.get<std::string>() != kPlanSchema && schema.get<std::string>() != kHeldPlanSchema)
     return fail(ExitCode::kBadInput, "plan/wrong-version", label, "schema " + schema.get<std::string>(),
-                std::string(kPlanSchema) + ", a plan of fixed shapes");
+                fmt::format("{} and {}, plans of fixed shapes", kPlanSchema, kHeldPlanSchema));
   COLLAGE_TRY(Plan plan, read_json([&] { return plan_from(object); },
                                    [&](const std::string& where, std::string saw) {
                                      return damaged(where.empty() ? "plan.json" : where, std::move(saw));

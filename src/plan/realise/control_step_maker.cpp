@@ -7,6 +7,7 @@
 
 #include "plan/add_artifact.h"
 #include "plan/control.h"
+#include "plan/open_values.h"
 #include "plan/realise/step_maker.h"
 
 namespace collage {
@@ -61,7 +62,7 @@ Result<std::vector<PlanIndex>> ControlStepMaker::operands_of(PlanStep& step, con
 
 Result<PlanIndex> ControlStepMaker::read_operand(PlanStep& step, ValueId id, std::size_t index) {
   COLLAGE_TRY(const PlanIndex value, draft_.read(id, {}, index));
-  if (draft_.value(value).storage == Storage::kDynamic)
+  if (is_given_in_run(draft_.value(value)))
     return fail(ExitCode::kUnsupported, "plan/dynamic-value", graph_.value(id).name,
                 to_string(graph_.value(id).type) + " as an operand", "known shapes for an operator with bodies");
   if (std::ranges::find(step.inputs, value) == step.inputs.end()) step.inputs.push_back(value);
@@ -78,7 +79,7 @@ Result<RealisedPlan> ControlStepMaker::realise_body(const Graph& body, const Cov
   request.copy_artifact = draft_.request().copy_artifact;
   COLLAGE_TRY(RealisedPlan realised, realise_body_of(request));
   for (const PlanIndex output : realised.plan.outputs)
-    if (const PlanValue& value = realised.plan.values[output]; value.storage == Storage::kDynamic)
+    if (const PlanValue& value = realised.plan.values[output]; is_given_in_run(value))
       return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " from a body",
                   "known shapes at a body's border");
   return realised;

@@ -52,7 +52,7 @@ PlanIndex PlanDraft::new_value(PlanValue value, std::size_t first) {
 Result<void> PlanDraft::add_inputs() {
   for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
     const Value& value = graph_.value(graph_.inputs[i]);
-    if (!value.type.is_static() && !may_be_open(request_, graph_.inputs[i]))
+    if (!value.type.is_static() && !value.type.is_held() && !may_be_open(request_, graph_.inputs[i]))
       return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " as model input",
                   "a tensor whose every extent is bound, or one step that reads it");
     COLLAGE_TRY(const std::size_t bytes, bytes_of(value.type, plain()));
@@ -97,11 +97,12 @@ Result<PlanIndex> PlanDraft::read(ValueId id, const Place& place, std::size_t re
     return bad_cover(value.name, fmt::format("a read in format {} at {}", place.format.name, place.location),
                      "an earlier step that makes it");
   const Storage storage = values()[*index].storage;
-  const bool can_be_read = value.type.is_static() || storage == Storage::kInput ||
-                           (storage == Storage::kDynamic && value.type.is_open() && place == Place{});
+  const bool can_be_read =
+      value.type.is_static() || storage == Storage::kInput ||
+      (storage == Storage::kDynamic && (value.type.is_open() || value.type.is_held()) && place == Place{});
   if (!can_be_read)
     return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " between steps",
-                "tensors of known rank between steps");
+                "tensors of known rank, strings, sequences, optionals and maps between steps");
   lives_[*index].last_read = std::max(lives_[*index].last_read, reader);
   return *index;
 }

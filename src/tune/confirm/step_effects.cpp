@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "backend/held_value.h"
 #include "base/json.h"
 #include "base/json_reading.h"
 #include "numbers/format_converter.h"
@@ -72,10 +73,7 @@ class OpenedPlan {
     for (std::size_t o = 0; o < executable_->outputs().size(); ++o) {
       COLLAGE_TRY(const DynamicOutput seen, context_->output_tensor(o));
       COLLAGE_TRY(const Tensor wanted, expected.tensor(executable_->outputs()[o].name));
-      const std::size_t bytes = byte_count(seen.type, seen.extents);
-      const Tensor tensor{.type = seen.type,
-                          .extents = seen.extents,
-                          .data = Buffer(nullptr, {static_cast<const std::byte*>(seen.data), bytes})};
+      COLLAGE_TRY(const Tensor tensor, view_of(seen));
       share = std::max(share, check_output(tensor, wanted, bound_).share);
     }
     return share;

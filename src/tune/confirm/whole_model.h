@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/held_value.h"
 #include "ir/graph.h"
 #include "region/cover.h"
 
@@ -45,15 +45,19 @@ class WholeModel {
  private:
   struct Slot {
     ValueType type;
-    std::shared_ptr<std::byte> bytes;  ///< null for an output of unknown shape
+    std::shared_ptr<std::byte> bytes;  ///< null for an output of unknown shape, and for held values
     std::size_t size = 0;
+    std::shared_ptr<const PlainValue> held;  ///< an input's
   };
+
+  [[nodiscard]] Result<void> bind();
 
   Artifact artifact_;
   std::vector<Slot> inputs_;
   std::vector<Slot> outputs_;
   std::vector<std::size_t> output_port_;  ///< graph output -> port of the region
   std::unique_ptr<Kernel> kernel_;
+  bool has_held_inputs_ = false;  ///< the call is bound when they are there
   std::unique_ptr<Call> call_;
   std::chrono::nanoseconds load_time_{};
 };

@@ -32,7 +32,7 @@ CandidatePool neighbour_candidates(const Graph& graph, const Uses& uses, const C
     if (fresh.candidates.size() >= most) break;
     if (asked.contains({one.region.nodes, one.backend}) || !may_run(one.region.nodes, one.backend)) continue;
     const auto proposer = std::ranges::find(proposers, one.backend, &Proposer::backend);
-    if (proposer == proposers.end() || !has_tensor_border(graph, uses, one.region)) continue;
+    if (proposer == proposers.end() || !has_passed_border(graph, uses, one.region)) continue;
     const auto index = static_cast<std::uint32_t>(fresh.regions.size());
     auto variants = proposer->support(one.region);
     fresh.regions.push_back(std::move(one.region));

@@ -29,7 +29,10 @@ Result<void> refuse_input_ranges(const ShapeDomain& domain, const Graph& graph) 
 Result<void> refuse_unbound(const ShapeDomain& domain, const CaseInput& input) {
   ShapePoint lowest;
   for (const DimensionRange& range : domain.dimensions) lowest.push_back(range.low);
-  if (type_at(domain, lowest, input.type).is_static()) return {};
+  const ValueType type = type_at(domain, lowest, input.type);
+  const bool has_open_strings = type.kind == ValueKind::kTensor && type.is_held() &&
+                                !(type.shape && std::ranges::all_of(*type.shape, &Dim::is_static));
+  if (type.is_static() || (type.is_held() && !has_open_strings)) return {};
   return fail(ExitCode::kBadInput, "import/unbound-dimension", "input " + input.name, to_string(input.type),
               "an extent or a range for each of its dimensions");
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "backend/held_value.h"
 #include "base/random.h"
 #include "numbers/compare.h"
 #include "timing/sampling.h"
@@ -53,11 +54,7 @@ Result<std::vector<Tensor>> results_of(Call& call, std::size_t outputs) {
   std::vector<Tensor> results;
   for (std::size_t port = 0; port < outputs; ++port) {
     COLLAGE_TRY(const DynamicOutput made, call.dynamic_output(port));
-    const std::size_t bytes = byte_count(made.type, made.extents);
-    results.push_back({.type = made.type,
-                       .extents = made.extents,
-                       .data = Buffer::copy_of({static_cast<const std::byte*>(made.data), bytes}),
-                       .strings = {}});
+    COLLAGE_TRY(results.emplace_back(), copy_of(made));
   }
   return results;
 }

@@ -2,6 +2,7 @@
 
 import numpy as np
 import onnx
+import onnx.parser
 from onnx import TensorProto, helper, numpy_helper
 
 FLOAT = TensorProto.FLOAT
@@ -187,3 +188,52 @@ def speech():
 def text():
     """y = x, of strings"""
     return model([helper.make_node("Identity", ["x"], ["y"])], [("x", TensorProto.STRING, [2])], [("y", TensorProto.STRING, [2])])
+
+
+def of_text(text):
+    """A model in ONNX's textual form."""
+    made = onnx.parser.parse_model(text)
+    onnx.checker.check_model(made)
+    return made.SerializeToString()
+
+
+def joined_words():
+    """both = a followed by b, strings."""
+    return of_text(
+        """<ir_version: 9, opset_import: ["" : 20]>
+        words (string[2] a, string[2] b) => (string[2] both) { both = StringConcat (a, b) }"""
+    )
+
+
+def appended():
+    """t = the sequence s with x behind it."""
+    return of_text(
+        """<ir_version: 9, opset_import: ["" : 20]>
+        parts (seq(float[n]) s, float[3] x) => (seq(float[m]) t) { t = SequenceInsert (s, x) }"""
+    )
+
+
+def maybe():
+    """has = whether the optional o has a value."""
+    return of_text(
+        """<ir_version: 9, opset_import: ["" : 20]>
+        some (optional(float[2]) o) => (bool has) { has = OptionalHasElement (o) }"""
+    )
+
+
+def counted():
+    """y = how often each of four words stands in the map m."""
+    return of_text(
+        """<ir_version: 9, opset_import: ["" : 20, "ai.onnx.ml" : 1]>
+        counts (map(string, float) m) => (float[1,3] y) {
+            y = ai.onnx.ml.DictVectorizer <string_vocabulary = ["a", "b", "c"]> (m) }"""
+    )
+
+
+def scored():
+    """z = a map from two labels to numbers for each row of x."""
+    return of_text(
+        """<ir_version: 9, opset_import: ["" : 20, "ai.onnx.ml" : 1]>
+        scores (float[2,2] x) => (seq(map(int64, float)) z) {
+            z = ai.onnx.ml.ZipMap <classlabels_int64s = [4, 7]> (x) }"""
+    )

@@ -1,4 +1,4 @@
-#include "onnx/wire/utf8.h"
+#include "base/utf8.h"
 
 namespace collage {
 namespace {
