@@ -22,6 +22,7 @@ struct ModelOptions {
   std::chrono::microseconds batch_delay{0};
   bool joins = true;                        ///< requests may be run together
   std::vector<std::string> backend_places;  ///< empty = default_module_folders()
+  Signers signers;                          ///< one of them must have signed the plan; empty = any plan
 };
 
 class Model {

@@ -54,7 +54,8 @@ constexpr collage_api kApi = {
 static_assert(offsetof(collage_api, version) == 8 && offsetof(collage_api, version_string) == 16);
 static_assert(offsetof(collage_api, plan_load_file) == 80 && offsetof(collage_api, session_create) == 176);
 static_assert(offsetof(collage_api, session_run) == 280 && sizeof(collage_api) == 288);
-static_assert(sizeof(collage_plan_options) == 24 && offsetof(collage_plan_options, copy_file) == 16);
+static_assert(sizeof(collage_plan_options) == 32 && offsetof(collage_plan_options, copy_file) == 16 &&
+              offsetof(collage_plan_options, signed_by) == 24);
 static_assert(sizeof(collage_session_options) == 32 && offsetof(collage_session_options, parallel_for) == 8);
 static_assert(sizeof(collage_tensor_info) == 48 && sizeof(collage_tensor) == 40);
 static_assert(sizeof(collage_shape) == 16 && sizeof(collage_verdict) == 32);

@@ -40,6 +40,16 @@ TEST_F(Wrapper, SaysWhatAPlanIs) {
   EXPECT_EQ(plan.output_index("z").error().code, "output/unknown-name");
 }
 
+TEST_F(Wrapper, TakesOnlyASignedPlanWhereAKeyIsGiven) {
+  const std::string nobody =
+      "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC "
+      "KEY-----\n";
+  const auto plan = capi::Plan::load(increment_file(), {.signed_by = nobody});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, "signature/missing");
+  EXPECT_EQ(capi::Plan::load(increment_file(), {.signed_by = "no key"}).error().code, "signature/bad-key");
+}
+
 TEST_F(Wrapper, RunsWithTypedViews) {
   capi::Session session = session_of(plan_of(increment_file()));
   const auto input = session.input<float>("x");
