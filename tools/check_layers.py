@@ -29,6 +29,7 @@ LIBRARIES = {
     "sqlite3.h": "SQLiteCpp",
     "CLI/": "CLI11::CLI11",
     "zlib.h": "ZLIB::ZLIB",
+    "openssl/": "OpenSSL::Crypto",
     "onnx/": "ONNX::onnx",
     "google/protobuf/": "ONNX::onnx",
     "oneapi/dnnl/": "DNNL::dnnl",

@@ -80,6 +80,8 @@ PARTS = [
     Part("sqlite", "blessing", "Debian", "https://sqlite.org", r"\.libs/libsqlite3", "a shared library", debian="libsqlite3-0"),
     Part("libfmt", "MIT", "Debian", "https://fmt.dev", r"\.libs/libfmt", "a shared library", debian="libfmt9"),
     Part("zlib", "Zlib", "Debian", "https://zlib.net", r"\.libs/libz-", "a shared library", debian="zlib1g"),
+    Part("openssl", "Apache-2.0", "Debian", "https://www.openssl.org", r"\.libs/libcrypto", "a shared library",
+         debian="libssl3"),
     Part("libgomp", "GPL-3.0-or-later WITH GCC-exception-3.1", "Debian", "https://gcc.gnu.org", r"\.libs/libgomp",
          "a shared library", debian="libgomp1"),
 ]

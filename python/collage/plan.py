@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from . import _native
-from .errors import UsageError
+from .errors import FileAccessError, UsageError
 
 if TYPE_CHECKING:
     from .arrays import Port
@@ -113,20 +113,39 @@ def _write(source: Any, file: BinaryIO) -> None:
         file.write(source)
 
 
-def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, threads: int = 0) -> Plan:
+def load(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview,
+    *,
+    threads: int = 0,
+    signed_by: str | os.PathLike[str] | None = None,
+) -> Plan:
     """A plan file that `collage tune` or Plan.save wrote, by its path or its bytes.
 
     threads: 0, or the number the plan was tuned for, which is the only other one allowed.
+    signed_by: a file of public keys (PEM), or their text: one of them must have signed the plan (`collage sign`). The
+        signature is checked over the bytes that are then used.
 
-    Raises FileAccessError io/cannot-read; BadInputError plan/damaged, plan/is-a-model, plan/other-threads;
-    UnsupportedError plan/missing-backend.
+    Raises FileAccessError io/cannot-read; BadInputError plan/damaged, plan/is-a-model, plan/other-threads,
+    signature/*; UnsupportedError plan/missing-backend.
     """
     prepare_libraries()
+    keys = None if signed_by is None else _keys(signed_by)
     if isinstance(source, (bytes, bytearray, memoryview)):
         kept = bytes(source)
-        return Plan(_native.Plan.load_memory(kept, threads), kept)
+        return Plan(_native.Plan.load_memory(kept, threads, keys), kept)
     path = os.path.abspath(os.fspath(source))
-    return Plan(_native.Plan.load_file(path, threads), path)
+    return Plan(_native.Plan.load_file(path, threads, keys), path)
+
+
+def _keys(signed_by: str | os.PathLike[str]) -> str:
+    """The text of PEM files, given as such or by its path."""
+    if isinstance(signed_by, str) and signed_by.lstrip().startswith("-----BEGIN"):
+        return signed_by
+    try:
+        with open(signed_by, encoding="ascii", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        raise FileAccessError("io/cannot-read", os.fspath(signed_by), error.strerror, "a readable file") from error
 
 
 def prepare_libraries() -> None:

@@ -11,10 +11,11 @@ namespace nb = nanobind;
 namespace collage::python {
 namespace {
 
-collage_plan_options options_for(int threads) {
+collage_plan_options options_for(int threads, nb::handle signed_by) {
   collage_plan_options options{};
   options.size = sizeof options;
   options.threads = threads;
+  if (!signed_by.is_none()) options.signed_by = nb::cast<const char*>(signed_by);
   return options;
 }
 
@@ -36,9 +37,9 @@ nb::list ports(const collage_plan* plan, Count count_of, Ask ask) {
 
 void Plan::Free::operator()(collage_plan* plan) const { api().plan_free(plan); }
 
-Plan Plan::load_file(const char* path, int threads) {
+Plan Plan::load_file(const char* path, int threads, nb::handle signed_by) {
   const collage_api& c = api();
-  const collage_plan_options options = options_for(threads);
+  const collage_plan_options options = options_for(threads, signed_by);
   collage_plan* plan = nullptr;
   collage_status* status = nullptr;
   {
@@ -49,10 +50,10 @@ Plan Plan::load_file(const char* path, int threads) {
   return Plan(plan);
 }
 
-Plan Plan::load_memory(nb::handle bytes, int threads) {
+Plan Plan::load_memory(nb::handle bytes, int threads, nb::handle signed_by) {
   const collage_api& c = api();
   const ArrayView view = ArrayView::readable(bytes, facts_of(COLLAGE_UINT8), {"plan", "bytes"});
-  const collage_plan_options options = options_for(threads);
+  const collage_plan_options options = options_for(threads, signed_by);
   collage_plan* plan = nullptr;
   collage_status* status = nullptr;
   {
@@ -108,9 +109,13 @@ nb::object port_of(const collage_tensor_info& info) {
 
 void bind_plan(nb::module_& module) {
   nb::class_<Plan>(module, "Plan", "A plan file ready to run. May be used by many threads at once.")
-      .def_static("load_file", &Plan::load_file, nb::arg("path"), nb::arg("threads") = 0)
-      .def_static("load_memory", &Plan::load_memory, nb::arg("data"), nb::arg("threads") = 0,
-                  nb::sig("def load_memory(data: bytes | bytearray | memoryview, threads: int = 0) -> Plan"))
+      .def_static("load_file", &Plan::load_file, nb::arg("path"), nb::arg("threads") = 0,
+                  nb::arg("signed_by") = nb::none(),
+                  nb::sig("def load_file(path: str, threads: int = 0, signed_by: str | None = None) -> Plan"))
+      .def_static(
+          "load_memory", &Plan::load_memory, nb::arg("data"), nb::arg("threads") = 0, nb::arg("signed_by") = nb::none(),
+          nb::sig("def load_memory(data: bytes | bytearray | memoryview, threads: int = 0, signed_by: str | None "
+                  "= None) -> Plan"))
       .def_prop_ro("inputs", &Plan::inputs, nb::sig("def inputs(self) -> list[collage.arrays.Port]"))
       .def_prop_ro("outputs", &Plan::outputs, nb::sig("def outputs(self) -> list[collage.arrays.Port]"))
       .def_prop_ro("threads", &Plan::threads)

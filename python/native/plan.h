@@ -16,8 +16,9 @@ class Plan {
   /// Takes the handle.
   explicit Plan(collage_plan* handle) : handle_(handle) {}
 
-  [[nodiscard]] static Plan load_file(const char* path, int threads);
-  [[nodiscard]] static Plan load_memory(nanobind::handle bytes, int threads);
+  /// `signed_by`: public keys in PEM, or None.
+  [[nodiscard]] static Plan load_file(const char* path, int threads, nanobind::handle signed_by);
+  [[nodiscard]] static Plan load_memory(nanobind::handle bytes, int threads, nanobind::handle signed_by);
 
   /// Lists of collage.arrays.Port.
   [[nodiscard]] nanobind::list inputs() const;

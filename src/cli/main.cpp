@@ -32,6 +32,7 @@ int run_command_line(int argc, char** argv) {
   add_diff(app, program);
   add_report(app, program);
   add_export(app, program);
+  add_sign(app, program);
   add_backends(app, program);
   add_strategies(app, program);
   add_check(app, program);

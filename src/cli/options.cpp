@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/file.h"
 #include "base/number_text.h"
 #include "cli/checks.h"
 
@@ -125,6 +126,15 @@ void add_limit(CLI::App& command, CommonOptions& options) {
       ->group(kShared);
 }
 
+void add_require_signature(CLI::App& command, CommonOptions& options) {
+  command
+      .add_option("--require-signature", options.signer_files,
+                  "take only a plan that this public key signed (collage sign); repeatable: one of these keys")
+      ->allow_extra_args(false)
+      ->option_text("KEY.pem")
+      ->group(kShared);
+}
+
 void add_backend_library(CLI::App& command, CommonOptions& options) {
   command
       .add_option("--backend-library", options.backend_libraries,
@@ -174,6 +184,16 @@ Result<ImportLimits> limits_from(const CommonOptions& options) {
   ImportLimits limits;
   for (const std::string& text : options.limits) COLLAGE_TRY_VOID(set_limit(limits, text));
   return limits;
+}
+
+Result<Signers> signers_from(const std::vector<std::string>& files) {
+  Signers signers;
+  for (const std::string& file : files) {
+    COLLAGE_TRY(const Buffer text, read_file(file));
+    COLLAGE_TRY(const Signers keys, public_keys_in(text.text(), file));
+    signers.insert(signers.end(), keys.begin(), keys.end());
+  }
+  return signers;
 }
 
 Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero) {

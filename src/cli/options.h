@@ -15,6 +15,7 @@
 #include "backend/backend.h"
 #include "backend/roles.h"
 #include "onnx/import.h"
+#include "plan/signature/key.h"
 
 namespace collage::cli {
 
@@ -36,6 +37,7 @@ struct CommonOptions {
   std::vector<std::string> shapes;
   std::vector<std::string> input_ranges;
   std::vector<std::string> limits;
+  std::vector<std::string> signer_files;  ///< those of --require-signature
 };
 
 /// --json, --events and --quiet: every command.
@@ -52,6 +54,7 @@ void add_passes(CLI::App& command, CommonOptions& options);
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help);
 void add_input_range(CLI::App& command, CommonOptions& options);
 void add_limit(CLI::App& command, CommonOptions& options);
+void add_require_signature(CLI::App& command, CommonOptions& options);
 void add_backend_library(CLI::App& command, CommonOptions& options);
 void add_custom_ops(CLI::App& command, CommonOptions& options);
 /// The help text of --shape for a command that uses one shape of a model or plan.
@@ -73,6 +76,8 @@ inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x22
 [[nodiscard]] OptionLabel label(const std::string& option);
 /// The limits of import with those of --limit set. Error cli/bad-option.
 [[nodiscard]] Result<ImportLimits> limits_from(const CommonOptions& options);
+/// The public keys in these files. Errors io/cannot-read, signature/bad-key.
+[[nodiscard]] Result<Signers> signers_from(const std::vector<std::string>& files);
 /// "90s", "5m", "1h", or plain seconds; 0 where that means something.
 [[nodiscard]] Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero = false);
 

@@ -26,6 +26,7 @@ void add_explain(CLI::App& app, Program& program);
 void add_diff(CLI::App& app, Program& program);
 void add_report(CLI::App& app, Program& program);
 void add_export(CLI::App& app, Program& program);
+void add_sign(CLI::App& app, Program& program);
 void add_backends(CLI::App& app, Program& program);
 void add_strategies(CLI::App& app, Program& program);
 void add_check(CLI::App& app, Program& program);

@@ -15,6 +15,7 @@
 
 #include "ir/shape_domain.h"
 #include "plan/realised_plan.h"
+#include "plan/signature/key.h"
 
 namespace collage {
 
@@ -44,6 +45,7 @@ struct PlanCases {
   std::optional<RealisedPlan> generic;  ///< for points that are no case; its inputs have open dimensions
   std::string generic_engine = {};      ///< name of the generic plan; "" = none
   std::map<std::string, double> generic_times_us = {};  ///< geometric mean over the points of each that was tried
+  std::optional<PlanSigner> signer = {};  ///< of the file that they were read from; nothing for one without a signature
   bool operator==(const PlanCases&) const = default;
 };
 

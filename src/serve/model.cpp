@@ -51,7 +51,7 @@ Result<std::shared_ptr<Model>> Model::load(const std::string& path, const ModelO
                                            ModelMetrics& metrics) {
   auto registry =
       std::make_unique<Registry>(options.backend_places.empty() ? default_module_folders() : options.backend_places);
-  COLLAGE_TRY(LoadedPlan plan, LoadedPlan::load(path, *registry));
+  COLLAGE_TRY(LoadedPlan plan, LoadedPlan::load(path, *registry, {.machine = {}, .signers = options.signers}));
   COLLAGE_TRY_VOID(check_types(plan.inputs(), "input"));
   COLLAGE_TRY_VOID(check_types(plan.outputs(), "output"));
   std::shared_ptr<Model> model(new Model(std::move(registry), std::move(plan), options, metrics));

@@ -23,6 +23,7 @@ struct ModelOptions {
   std::chrono::microseconds run_limit{0};   ///< of a run; 0 = as long as it takes
   bool joins = true;                        ///< requests may be run together
   std::vector<std::string> backend_places;  ///< empty = default_module_folders()
+  Signers signers;                          ///< one of them must have signed the plan; empty = any plan
 };
 
 class Model {

@@ -12,7 +12,7 @@ import collage
 import numpy as np
 from collage.plan import prepare_libraries
 from support import models
-from support.plans import Plans
+from support.plans import Plans, command
 
 
 class PlanTest(unittest.TestCase):
@@ -74,6 +74,24 @@ class PlanTest(unittest.TestCase):
     def test_sessions_outlive_their_plan(self):
         session = collage.load(self.path).session()
         self.assertEqual(session.run([np.zeros((2, 3), np.float32)])[0].tolist(), [[1, 1, 1], [1, 1, 1]])
+
+    def test_a_plan_has_to_be_signed_where_a_key_is_given(self):
+        key = self.plans.folder / "key.pem"
+        half = self.plans.folder / "key.pub.pem"
+        signed = self.plans.folder / "signed.collage"
+        subprocess.run([command(), "sign", "--new-key", key], check=True, capture_output=True)
+        subprocess.run([command(), "sign", self.path, "--key", key, "-o", signed], check=True, capture_output=True)
+        for keys in (half, str(half), half.read_text()):
+            for source in (signed, signed.read_bytes()):
+                plan = collage.load(source, signed_by=keys)
+                self.assertEqual(self.run_once(plan), [[1, 1, 1], [1, 1, 1]])
+                self.assertTrue(plan.metadata["signature_checked"])
+        self.assertIsNone(collage.load(self.path).metadata["signer"])
+        with self.assertRaises(collage.BadInputError) as caught:
+            collage.load(self.path, signed_by=half)
+        self.assertEqual(caught.exception.code, "signature/missing")
+        with self.assertRaises(collage.FileAccessError):
+            collage.load(signed, signed_by=self.plans.folder / "nowhere.pem")
 
     def test_errors_have_codes_and_kinds(self):
         with self.assertRaises(collage.FileAccessError) as caught:

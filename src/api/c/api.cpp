@@ -68,7 +68,8 @@ static_assert(offsetof(collage_api, plan_load_file) == 80 && offsetof(collage_ap
 static_assert(offsetof(collage_api, session_run) == 280 && offsetof(collage_api, cancel_free) == 312);
 static_assert(offsetof(collage_api, session_output_json) == 360 && sizeof(collage_api) == 368);
 static_assert(sizeof(collage_string) == 16 && sizeof(collage_strings) == 40);
-static_assert(sizeof(collage_plan_options) == 24 && offsetof(collage_plan_options, copy_file) == 16);
+static_assert(sizeof(collage_plan_options) == 32 && offsetof(collage_plan_options, copy_file) == 16 &&
+              offsetof(collage_plan_options, signed_by) == 24);
 static_assert(sizeof(collage_session_options) == 32 && offsetof(collage_session_options, parallel_for) == 8);
 static_assert(sizeof(collage_run_options) == 24 && offsetof(collage_run_options, cancel) == 16);
 static_assert(sizeof(collage_tensor_info) == 48 && sizeof(collage_tensor) == 40);

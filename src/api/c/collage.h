@@ -111,6 +111,9 @@ typedef struct collage_plan_options {
   int32_t borrow_memory;  ///< plan_load_memory: not 0 = use the bytes where they are
   int32_t copy_file;      ///< plan_load_file: not 0 = read the file into memory instead of mapping it
   int32_t reserved;       ///< 0
+  /// Public keys in PEM (Ed25519), of which one must have signed the plan (collage sign); NULL = any plan. The
+  /// signature is checked over the bytes that are then used: a file is read into memory first.
+  const char* signed_by;
 } collage_plan_options;
 
 /// Calls task(task_data, index) once for each index below `count`, on any threads, at once or one after the other, and
@@ -211,7 +214,8 @@ typedef struct collage_api {
   /// may be NULL. While plan or sessions live, the file may be removed, or replaced by renaming another one; if it may
   /// be written or shortened where it is, ask for copy_file: reading what is no longer there ends the process (SIGBUS).
   /// Errors: io/cannot-read, zip/damaged, plan/damaged, plan/is-a-model, plan/wrong-version, plan/missing-backend,
-  /// plan/other-threads, backend/*.
+  /// plan/other-threads, backend/*; with signed_by signature/missing, signature/other-key, signature/forged,
+  /// signature/changed, signature/damaged, signature/bad-key.
   collage_status* (*plan_load_file)(const char* path, const collage_plan_options* options, collage_plan** plan);
   /// The same for a file whose bytes lie in memory. They are copied, and the caller may free them after the call; with
   /// borrow_memory they stay where they are, unchanged until the plan and all its sessions are freed. (Bytes at an

@@ -112,6 +112,7 @@ struct PlanOptions {
   int threads = 0;             ///< 0 = those the plan was tuned for
   bool borrow_memory = false;  ///< Plan::load_memory: use the bytes where they are
   bool copy_file = false;      ///< Plan::load: read the file into memory instead of mapping it
+  std::string signed_by = {};  ///< public keys in PEM, of which one must have signed the plan; empty = any plan
 };
 
 /// One loop of a session. A pool calls it once for each index, on any threads.
@@ -509,6 +510,7 @@ class Plan {
     known.threads = options.threads;
     known.borrow_memory = options.borrow_memory ? 1 : 0;
     known.copy_file = options.copy_file ? 1 : 0;
+    if (!options.signed_by.empty()) known.signed_by = options.signed_by.c_str();
     collage_plan* plan = nullptr;
     if (collage_status* const status = load(&known, &plan)) return Unexpected(detail::error_of(status));
     return Plan(plan);

@@ -24,8 +24,12 @@ static_assert(COLLAGE_SAME == static_cast<int>(MachineVerdict::Kind::kSame));
 static_assert(COLLAGE_USABLE == static_cast<int>(MachineVerdict::Kind::kUsable));
 static_assert(COLLAGE_REFUSED == static_cast<int>(MachineVerdict::Kind::kRefused));
 
-LoadOptions load_options_of(const collage_plan_options& options) {
-  return {.threads = options.threads, .machine = {}, .copy_file = options.copy_file != 0};
+Result<LoadOptions> load_options_of(const collage_plan_options& options) {
+  LoadOptions load{.threads = options.threads, .machine = {}, .copy_file = options.copy_file != 0};
+  if (options.signed_by != nullptr) {
+    COLLAGE_TRY(load.signers, public_keys_in(options.signed_by, "collage_plan_options.signed_by"));
+  }
+  return load;
 }
 
 /// Loads with `load(LoadOptions, collage_plan_options)` and gives the handle.
@@ -40,7 +44,8 @@ Result<void> give_plan(const collage_plan_options* given, collage_plan** plan, L
   if (options.reserved != 0)
     return fail(ExitCode::kUsage, "api/unknown-option", "collage_plan_options.reserved",
                 std::to_string(options.reserved), "0");
-  COLLAGE_TRY(LoadedPlan loaded, load(load_options_of(options), options));
+  COLLAGE_TRY(const LoadOptions load_options, load_options_of(options));
+  COLLAGE_TRY(LoadedPlan loaded, load(load_options, options));
   *plan = new collage_plan(std::move(loaded));
   return {};
 }

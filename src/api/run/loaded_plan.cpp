@@ -68,9 +68,20 @@ BackendSource source_of(Registry& registry) {
 }
 
 Result<PlanCases> cases_in(const std::string& path, const LoadOptions& options) {
-  if (!options.copy_file) return load_cases(path, Checked::kWhatRuns);
+  // A file whose signature is checked is read into memory anyhow.
+  if (!options.copy_file || !options.signers.empty()) return load_cases(path, Checked::kWhatRuns, options.signers);
   COLLAGE_TRY(const Buffer file, read_file(path));
   return load_cases(file, path, Checked::kWhatRuns);
+}
+
+/// Plans in memory were read from a file, which had to be signed then, or were never in one.
+Result<void> check_signer(const PlanCases& cases, const LoadOptions& options) {
+  if (options.signers.empty()) return {};
+  if (cases.signer && cases.signer->is_checked &&
+      std::ranges::find(options.signers, cases.signer->key) != options.signers.end())
+    return {};
+  return fail(ExitCode::kBadInput, "signature/missing", any_plan(cases).plan.model_path, "a plan that is not signed",
+              "a plan from a file with a signature of one of the keys");
 }
 
 Result<void> check_threads(const PlanCases& cases, const LoadOptions& options) {
@@ -118,7 +129,7 @@ Result<LoadedPlan> LoadedPlan::load(const std::string& path, const LoadOptions& 
 Result<LoadedPlan> LoadedPlan::load(Buffer file, const LoadOptions& options) {
   // Kernels read constants where they lie in the file, which puts them at multiples of this from its start.
   if (reinterpret_cast<std::uintptr_t>(file.data()) % kBufferAlignment != 0) file = Buffer::copy_of(file.bytes());
-  COLLAGE_TRY(PlanCases cases, load_cases(file, "plan in memory", Checked::kWhatRuns));
+  COLLAGE_TRY(PlanCases cases, load_cases(file, "plan in memory", Checked::kWhatRuns, options.signers));
   return load_with_own_backends(std::move(cases), options);
 }
 
@@ -143,6 +154,7 @@ Result<LoadedPlan> LoadedPlan::load(PlanCases cases, BackendSource backends, con
   if (cases.domain.dimensions.empty() && cases.cases.size() != 1)
     return fail(ExitCode::kBadInput, "plan/damaged", "cases", std::to_string(cases.cases.size()),
                 "one plan where all shapes are fixed");
+  COLLAGE_TRY_VOID(check_signer(cases, options));
   COLLAGE_TRY_VOID(check_threads(cases, options));
   LoadedPlan plan(std::make_shared<State>(std::move(cases), std::move(backends), options));
   State& state = *plan.state_;

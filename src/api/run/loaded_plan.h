@@ -35,7 +35,7 @@ class LoadedPlan {
   /// one, and removed; one that is rewritten or shortened where it is needs LoadOptions::copy_file.
   /// Errors: io/cannot-read, zip/damaged, plan/damaged, plan/is-a-model, plan/wrong-version; plan/missing-backend and
   /// plan/missing-device for what the plan needs and this machine does not have; plan/other-threads; backend/* when a
-  /// backend refuses a kernel.
+  /// backend refuses a kernel; signature/* with LoadOptions::signers (plan/signature/plan_signature.h).
   [[nodiscard]] static Result<LoadedPlan> load(const std::string& path, const LoadOptions& options = {});
   /// The same with the caller's backends. The registry outlives the plan and its sessions, and is not used by others
   /// while kernels are loaded: it has no lock of its own.

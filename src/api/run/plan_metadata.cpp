@@ -46,6 +46,7 @@ Json plan_entries(const PlanCases& cases) {
 
 std::string metadata_json(const PlanCases& cases) {
   const Plan& plan = any_plan(cases).plan;
+  const Json signer = cases.signer ? Json(name_of(cases.signer->key)) : Json(nullptr);
   return to_line({{"schema", kMetadataSchema},
                   {"model", {{"path", plan.model_path}, {"hash", plan.model_hash}}},
                   {"shapes", plan.shapes},
@@ -53,6 +54,8 @@ std::string metadata_json(const PlanCases& cases) {
                   {"accuracy", plan.accuracy},
                   {"threads", plan.threads},
                   {"machine", plan.machine},
+                  {"signer", signer},
+                  {"signature_checked", cases.signer && cases.signer->is_checked},
                   {"backends", to_json(plan.backends)},
                   {"plans", plan_entries(cases)}});
 }

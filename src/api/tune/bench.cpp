@@ -8,6 +8,7 @@
 
 #include "api/run/loaded_plan.h"
 #include "api/tune/gather_inputs.h"
+#include "api/tune/plan_origin.h"
 #include "api/tune/shape_choice.h"
 #include "api/tune/source_model.h"
 #include "api/tune/unmeasured.h"
@@ -82,7 +83,8 @@ Result<Rival> make_rival(Registry& registry, const std::string& name, const Sour
 
 /// The plan of the file, or an unmeasured one of the model.
 Result<PlanCases> cases_of(const BenchOptions& options, Registry& registry) {
-  if (is_plan_file(options.plan)) return load_cases(options.plan, Checked::kWhatRuns);
+  if (is_plan_file(options.plan)) return load_cases(options.plan, Checked::kWhatRuns, options.signers);
+  COLLAGE_TRY_VOID(refuse_model(options.plan, options.signers));
   UnmeasuredOptions unmeasured;
   unmeasured.model = options.plan;
   unmeasured.shapes = options.shapes;
@@ -97,8 +99,8 @@ Result<ShapePoint> point_of(const BenchOptions& options, const PlanCases& cases)
 }
 
 /// Everything in the file of a plan, as plan.onnx may have to stand in for the model; outside the time of loading it.
-Result<void> check_whole(const std::string& plan) {
-  if (is_plan_file(plan)) COLLAGE_TRY_VOID(load_cases(plan));
+Result<void> check_whole(const BenchOptions& options) {
+  if (is_plan_file(options.plan)) COLLAGE_TRY_VOID(load_cases(options.plan, Checked::kEverything, options.signers));
   return {};
 }
 
@@ -190,12 +192,13 @@ Result<void> add_engine(Field& field, const std::string& name, Rival rival, std:
   return {};
 }
 
-/// `name` is an engine's, or the path of another plan.
-Result<void> add_rival(Field& field, const std::string& name, const SourceModel& source, int threads,
-                       Registry& registry, const std::vector<Tensor>& inputs, std::vector<std::string>& notes) {
+/// `name` is an engine's, or the path of another plan, which one of the signers signed where there are any.
+Result<void> add_rival(Field& field, const std::string& name, const Signers& signers, const SourceModel& source,
+                       int threads, Registry& registry, const std::vector<Tensor>& inputs,
+                       std::vector<std::string>& notes) {
   if (is_plan_file(name)) {
     double read_ms = 0;
-    COLLAGE_TRY(PlanCases cases, timed(read_ms, [&] { return load_cases(name, Checked::kWhatRuns); }));
+    COLLAGE_TRY(PlanCases cases, timed(read_ms, [&] { return load_cases(name, Checked::kWhatRuns, signers); }));
     return add_plan(field, name, read_ms, std::move(cases), threads, registry, inputs);
   }
   auto rival = make_rival(registry, name, source, threads);
@@ -309,7 +312,7 @@ bool has_wrong_plan(const BenchReport& report) {
 }
 
 Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
-  COLLAGE_TRY_VOID(check_whole(options.plan));
+  COLLAGE_TRY_VOID(check_whole(options));
   double read_ms = 0;
   BenchReport report;
   COLLAGE_TRY(PlanCases cases, timed(read_ms, [&] { return cases_of(options, registry); }));
@@ -328,7 +331,8 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
   Field field;
   COLLAGE_TRY_VOID(add_plan(field, "collage", read_ms, std::move(cases), report.threads, registry, inputs));
   for (const std::string& name : options.against.empty() ? usual_rivals(plan.plan.accuracy) : options.against)
-    COLLAGE_TRY_VOID(add_rival(field, name, source, report.threads, registry, inputs, report.notes));
+    COLLAGE_TRY_VOID(
+        add_rival(field, name, options.rival_signers, source, report.threads, registry, inputs, report.notes));
   const std::size_t in_process = field.rows.size();
   COLLAGE_TRY_VOID(add_programs(field, options, source, report.threads, inputs, report.notes));
 

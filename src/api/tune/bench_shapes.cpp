@@ -52,7 +52,7 @@ Result<std::vector<BenchReport>> bench_shapes(const BenchOptions& options, Regis
     COLLAGE_TRY(reports.emplace_back(), bench(options, registry));
     return reports;
   }
-  COLLAGE_TRY(const PlanCases cases, load_cases(options.plan, Checked::kWhatRuns));
+  COLLAGE_TRY(const PlanCases cases, load_cases(options.plan, Checked::kWhatRuns, options.signers));
   COLLAGE_TRY(std::vector<ShapePoint> points, choose_points(cases, {}));
   if (points.empty()) points = points_between(cases);
   for (const ShapePoint& point : points) {

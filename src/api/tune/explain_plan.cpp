@@ -1,6 +1,7 @@
 #include "api/tune/explain_plan.h"
 
 #include "api/tune/page/plan_page.h"
+#include "api/tune/plan_origin.h"
 #include "api/tune/shape_choice.h"
 #include "plan/explain/explain.h"
 #include "plan/explain/explain_cases.h"
@@ -8,6 +9,8 @@
 #include "plan/explain/plan_dot.h"
 #include "plan/explain/why_not.h"
 #include "plan/file/cases_file.h"
+
+#include <nlohmann/json.hpp>
 
 namespace collage {
 
@@ -31,14 +34,21 @@ Result<void> answer_what_if(const RealisedPlan& plan, const ExplainOptions& opti
   return {};
 }
 
+/// Behind the first line, which says what the plan is.
+std::string with_origin(std::string text, const PlanOrigin& origin) {
+  return text.insert(text.find('\n') + 1, to_text(origin) + "\n");
+}
+
 }  // namespace
 
 Result<ExplainReport> explain_plan(const ExplainOptions& options, Registry& registry) {
-  COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));
+  COLLAGE_TRY(const PlanCases cases, load_cases(options.plan, Checked::kEverything, options.signers));
+  const PlanOrigin origin = origin_of(options.plan, cases);
   const bool is_about_all = options.shapes.entries.empty() && options.node.empty() && options.why_not.empty() &&
                             options.what_if.empty() && !options.wants_files();
   if (!cases.domain.dimensions.empty() && is_about_all)
-    return ExplainReport{.text = explain_as_text(cases), .json = explain_as_json(cases)};
+    return ExplainReport{.text = with_origin(explain_as_text(cases), origin),
+                         .json = explain_as_json(cases, to_json(origin))};
   COLLAGE_TRY(const ShapePoint point, choose_point(cases, options.shapes, {}));
   COLLAGE_TRY(const RealisedPlan realised, plan_at(cases, point));
   ExplainReport report;
@@ -50,8 +60,9 @@ Result<ExplainReport> explain_plan(const ExplainOptions& options, Registry& regi
     return report;
   }
   if (options.why_not.empty()) {
-    COLLAGE_TRY(report.text, explain_as_text(realised.plan, options.node));
-    COLLAGE_TRY(report.json, explain_as_json(realised.plan, options.node));
+    COLLAGE_TRY(std::string text, explain_as_text(realised.plan, options.node));
+    report.text = with_origin(std::move(text), origin);
+    COLLAGE_TRY(report.json, explain_as_json(realised.plan, options.node, to_json(origin)));
     return report;
   }
   COLLAGE_TRY(const WhyNotQuestion question, parse_why_not(realised.plan, options.why_not, registry.kinds()));

@@ -10,11 +10,13 @@
 #include "api/tune/measure_what_if.h"
 #include "backend/registry.h"
 #include "ir/shape_bindings.h"
+#include "plan/signature/key.h"
 
 namespace collage {
 
 struct ExplainOptions {
   std::string plan;
+  Signers signers;                   ///< one of them must have signed the plan; empty = no signature is asked for
   ShapeBindings shapes;              ///< of a plan of many shapes: which; none, and no question = about all
   std::string node;                  ///< a glob: only the steps that compute these nodes; empty = all steps
   std::string why_not;               ///< "NODE=BACKEND": why the backend does not run the node, in place of the steps

@@ -57,6 +57,7 @@ Result<MeasuredWhatIf> measure_what_if(const RealisedPlan& plan, std::span<const
   tuning.stop = options.stop;
   COLLAGE_TRY(const TuneReport tuned, tune(tuning, registry));
   COLLAGE_TRY(const BenchReport report, bench({.plan = tuning.output,
+                                               .rival_signers = options.signers,
                                                .model = model,
                                                .against = {options.plan},
                                                .seconds = options.seconds,

@@ -18,6 +18,7 @@ namespace collage {
 
 struct MeasureWhatIfOptions {
   std::string plan;                  ///< path
+  Signers signers = {};              ///< one of them must have signed it; empty = no signature is asked for
   std::optional<std::string> model;  ///< its present path; default: that in the plan
   std::string store;
   std::vector<std::string> worker_command;  ///< the program that measures, with its arguments

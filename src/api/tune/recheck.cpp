@@ -43,8 +43,8 @@ Result<std::vector<RecheckedPart>> parts_from(const Json& list) {
 }
 
 /// Plans of many shapes have no step that was timed for all of them.
-Result<void> check_one_shape(const std::string& path) {
-  COLLAGE_TRY(const PlanCases cases, load_cases(path, Checked::kWhatRuns));
+Result<void> check_one_shape(const std::string& path, const Signers& signers) {
+  COLLAGE_TRY(const PlanCases cases, load_cases(path, Checked::kWhatRuns, signers));
   if (cases.domain.dimensions.empty()) return {};
   return fail(ExitCode::kUnsupported, "recheck/many-shapes", path, "a plan that serves " + to_string(cases.domain),
               "a plan of one shape: tune again for one of these, or bench this plan");
@@ -97,6 +97,7 @@ Result<void> measure(const RecheckOptions& options, RecheckReport& report) {
   COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
   Json job = {{"type", "recheck"}, {"plan", options.plan}, {"seed", options.seed}, {"folder", folder.path()}};
   if (options.model) job["model"] = *options.model;
+  for (const PublicKey& key : options.signers) job["signers"].push_back(to_pem(key));
   WorkerProcess worker(options.worker_command);
   const auto outcome = worker.call(
       job, [](const std::optional<JobProgress>&) { return std::chrono::nanoseconds(kPatience); }, options.stop);
@@ -135,8 +136,8 @@ std::string_view name_of(Numbers numbers) {
 }
 
 Result<RecheckReport> recheck(const RecheckOptions& options, Registry& registry) {
-  COLLAGE_TRY_VOID(check_one_shape(options.plan));
-  COLLAGE_TRY(const RealisedPlan plan, load_plan(options.plan));
+  COLLAGE_TRY_VOID(check_one_shape(options.plan, options.signers));
+  COLLAGE_TRY(const RealisedPlan plan, load_plan(options.plan, Checked::kEverything, options.signers));
   const MachineVerdict verdict = verdict_here(plan.plan, registry);
   RecheckReport report;
   report.plan = options.plan;

@@ -15,6 +15,7 @@
 #include "api/tune/recheck_verdict.h"
 #include "backend/registry.h"
 #include "plan/plan.h"
+#include "plan/signature/key.h"
 #include "region/value_json.h"
 #include "worker/worker.h"
 
@@ -22,6 +23,7 @@ namespace collage {
 
 struct RecheckOptions {
   std::string plan;
+  Signers signers = {};              ///< one of them must have signed the plan; empty = no signature is asked for
   std::optional<std::string> model;  ///< the model's present path; default: the path in the plan
   bool always = false;               ///< measures even if nothing differs
   std::uint64_t seed = 1;

@@ -75,7 +75,8 @@ class RecheckRun {
 
   Result<Json> run() {
     context_.begin("load", -1);
-    COLLAGE_TRY(plan_, load_plan(job_.at("plan").get<std::string>()));
+    COLLAGE_TRY(signers_, signers_of_job());
+    COLLAGE_TRY(plan_, load_plan(job_.at("plan").get<std::string>(), Checked::kEverything, signers_));
     auto session = ready();
     if (!session) {
       report_.failure = to_string(session.error());
@@ -99,6 +100,15 @@ class RecheckRun {
   };
 
   [[nodiscard]] std::uint64_t seed() const { return job_.at("seed").get<std::uint64_t>(); }
+  /// The worker reads the file anew: whoever has to have signed it is part of the job.
+  [[nodiscard]] Result<Signers> signers_of_job() const {
+    Signers all;
+    for (const Json& pem : job_.value("signers", Json::array())) {
+      COLLAGE_TRY(const Signers keys, public_keys_in(pem.get<std::string>(), "signers"));
+      all.insert(all.end(), keys.begin(), keys.end());
+    }
+    return all;
+  }
   [[nodiscard]] const Plan& plan() const { return plan_.plan; }
   [[nodiscard]] std::string file(const std::string& name) const {
     return job_.at("folder").get<std::string>() + "/" + name;
@@ -112,6 +122,7 @@ class RecheckRun {
   void check_numbers() {
     VerifyOptions options{
         .plan = job_.at("plan").get<std::string>(), .model = std::nullopt, .seed = seed(), .input_ranges = {}};
+    options.signers = signers_;
     if (job_.contains("model")) options.model = job_.at("model").get<std::string>();
     const auto checked = verify_plan(options, context_.registry());
     if (!checked) {
@@ -255,6 +266,7 @@ class RecheckRun {
   const Json& job_;
   JobContext& context_;
   Workbench bench_;
+  Signers signers_;
   RealisedPlan plan_;
   std::optional<Session> session_;
   std::vector<Tensor> inputs_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/tune/gather_inputs.h"
+#include "api/tune/plan_origin.h"
 #include "api/tune/shape_choice.h"
 #include "api/tune/source_model.h"
 #include "api/tune/unmeasured.h"
@@ -50,12 +51,13 @@ Result<RealisedPlan> plan_of_model(const RunSubjectOptions& options, Registry& r
 Result<RunSubject> find_run_subject(const RunSubjectOptions& options, Registry& registry) {
   RunSubject subject;
   if (!is_plan_file(options.path)) {
+    COLLAGE_TRY_VOID(refuse_model(options.path, options.signers));
     COLLAGE_TRY(subject.plan, plan_of_model(options, registry));
     subject.cases = single_case(subject.plan);
     COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));
     return subject;
   }
-  COLLAGE_TRY(subject.cases, load_cases(options.path, Checked::kWhatRuns));
+  COLLAGE_TRY(subject.cases, load_cases(options.path, Checked::kWhatRuns, options.signers));
   COLLAGE_TRY(const ShapePoint point, choose_point(subject.cases, options.shapes, options.files));
   COLLAGE_TRY(subject.plan, plan_at(subject.cases, point));
   COLLAGE_TRY(subject.graph, plan_onnx_graph(subject.plan, PlanWeights::kZeros));

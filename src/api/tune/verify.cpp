@@ -68,7 +68,7 @@ Result<WholeModel> make_reference(Registry& registry, const SourceModel& source,
 }
 
 Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registry) {
-  COLLAGE_TRY(const PlanCases cases, load_cases(options.plan));
+  COLLAGE_TRY(const PlanCases cases, load_cases(options.plan, Checked::kEverything, options.signers));
   COLLAGE_TRY(const LoadedPlan loaded, LoadedPlan::load(cases, registry));
   COLLAGE_TRY(Session session, loaded.make_session());
   COLLAGE_TRY(std::vector<ShapePoint> points, choose_points(cases, options.shapes));

@@ -13,12 +13,14 @@
 #include "api/tune/source_model.h"
 #include "backend/registry.h"
 #include "ir/shape_bindings.h"
+#include "plan/signature/key.h"
 #include "tune/confirm/whole_model.h"
 
 namespace collage {
 
 struct VerifyOptions {
   std::string plan;
+  Signers signers = {};  ///< one of them must have signed the plan; empty = no signature is asked for
   std::optional<std::string> model;
   ShapeBindings shapes;    ///< of a plan of many shapes: which; none = every case, and two shapes that are none
   int seeds = 1;           ///< how many input sets

@@ -2,6 +2,7 @@
 
 #include "api/tune/bench_plot.h"
 #include "api/tune/bench_shapes.h"
+#include "api/tune/plan_origin.h"
 #include "api/tune/recheck.h"
 #include "base/file.h"
 #include "plan/file/cases_file.h"
@@ -26,10 +27,11 @@ struct BenchCommand {
 };
 
 /// What is wrong with a plan that cannot be loaded, the bench says.
-void say_whether_tuned_elsewhere(const std::string& path, Registry& registry, Console& console) {
+void say_whether_from_elsewhere(const std::string& path, const Signers& signers, Registry& registry, Console& console) {
   if (!is_plan_file(path)) return;
-  const auto cases = load_cases(path, Checked::kWhatRuns);
+  const auto cases = load_cases(path, Checked::kWhatRuns, signers);
   if (!cases) return;
+  if (const std::string note = origin_note(path, *cases); !note.empty()) console.note(note);
   if (const std::string hint = recheck_hint(path, any_plan(*cases).plan, registry); !hint.empty()) console.note(hint);
 }
 
@@ -50,7 +52,9 @@ int run_bench(const BenchCommand& options) {
     }
     Registry registry(module_places(options.common.backend_libraries));
     if (is_given(*options.command, "--against")) COLLAGE_TRY_VOID(check_rivals(bench_options.against, registry));
-    say_whether_tuned_elsewhere(bench_options.plan, registry, console);
+    COLLAGE_TRY(bench_options.signers, signers_from(options.common.signer_files));
+    bench_options.rival_signers = bench_options.signers;
+    say_whether_from_elsewhere(bench_options.plan, bench_options.signers, registry, console);
     return bench_shapes(bench_options, registry);
   }();
   if (!report) return console.failure(report.error());
@@ -97,6 +101,7 @@ void add_bench(CLI::App& app, Program& program) {
   add_threads(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
+  add_require_signature(*command, options->common);
   command->footer(examples({"collage bench model.collage --seconds 10",
                             "collage bench model.collage --against onnxruntime,other.collage",
                             "collage bench model.collage --plot times.svg",

@@ -66,6 +66,8 @@ int run_explain(const ExplainCommand& options) {
       COLLAGE_TRY_VOID(
           refuse_given(*options.command, {"--budget", "--store", "--model"}, "nothing is timed without --measure"));
     }
+    COLLAGE_TRY(asked.signers, signers_from(options.common.signer_files));
+    if (asked.measure) asked.measure->signers = asked.signers;
     Registry registry(module_places(options.common.backend_libraries));
     return explain_plan(asked, registry);
   }();
@@ -127,6 +129,7 @@ void add_explain(CLI::App& app, Program& program) {
       ->excludes("--why-not")
       ->excludes(what_if);
   add_shape(*command, options->common, "which shape of a plan for many: DIM=8; repeatable");
+  add_require_signature(*command, options->common);
   command->footer(examples({"collage explain model.collage", "collage explain model.collage --node Conv_3",
                             "collage explain model.collage --why-not Conv_3=onednn",
                             "collage explain model.collage --what-if Conv_3=onednn --measure",

@@ -18,7 +18,8 @@ struct ExportCommand {
 int run_export(const ExportCommand& options) {
   Console console(options.common);
   const auto shown = [&]() -> Result<void> {
-    COLLAGE_TRY(const PlanCases cases, load_cases(options.files.plan));
+    COLLAGE_TRY(const Signers signers, signers_from(options.common.signer_files));
+    COLLAGE_TRY(const PlanCases cases, load_cases(options.files.plan, Checked::kEverything, signers));
     COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
     COLLAGE_TRY(const ShapePoint point, choose_point(cases, shapes, {}));
     COLLAGE_TRY(const RealisedPlan realised, plan_at(cases, point));
@@ -45,6 +46,7 @@ void add_export(CLI::App& app, Program& program) {
   command->add_option("--name", options->files.name, "what the names of the C functions begin with")
       ->option_text("NAME (default: from the library's name)");
   add_shape(*command, options->common, "which shape of a plan for many: DIM=8; repeatable");
+  add_require_signature(*command, options->common);
   command->footer(examples({"collage export model.collage -o libmodel.so --header model.h",
                             "collage export model.collage -o libdet.so --header det.h --static libdet.a --name det"}));
 }

@@ -36,6 +36,7 @@ int run_recheck(const RecheckCommand& options) {
     if (!options.model.empty()) asked.model = options.model;
     asked.seed = options.common.seed;
     asked.stop = interrupt_token();
+    COLLAGE_TRY(asked.signers, signers_from(options.common.signer_files));
     Registry registry(module_places(options.common.backend_libraries));
     return recheck(asked, registry);
   }();
@@ -58,6 +59,7 @@ void add_recheck(CLI::App& app, Program& program) {
   add_seed(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
+  add_require_signature(*command, options->common);
   command->footer(examples({"collage recheck model.collage --force"}));
 }
 

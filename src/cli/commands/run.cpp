@@ -9,6 +9,7 @@
 
 #include "api/run/loaded_plan.h"
 #include "api/tune/gather_inputs.h"
+#include "api/tune/plan_origin.h"
 #include "api/tune/recheck.h"
 #include "api/tune/run_subject.h"
 #include "cli/commands/run_report.h"
@@ -151,14 +152,17 @@ Result<RunReport> run_once(const RunCommand& options, Console& console) {
   COLLAGE_TRY(const GatherOptions gather, gather_options(options));
   COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
   COLLAGE_TRY(const ImportLimits limits, limits_from(options.common));
+  COLLAGE_TRY(const Signers signers, signers_from(options.common.signer_files));
   COLLAGE_TRY(RunSubject subject, find_run_subject({.path = options.subject,
                                                     .shapes = shapes,
                                                     .files = gather.files,
                                                     .threads = options.common.threads,
-                                                    .limits = limits},
+                                                    .limits = limits,
+                                                    .signers = signers},
                                                    registry));
   if (const std::string hint = recheck_hint(options.subject, subject.plan.plan, registry); !hint.empty())
     console.note(hint);
+  if (const std::string note = origin_note(options.subject, subject.cases); !note.empty()) console.note(note);
   if (options.strict_inputs) COLLAGE_TRY_VOID(check_all_given(subject.graph, gather.files));
   COLLAGE_TRY(std::vector<Tensor> inputs, gather_inputs(subject.graph, gather));
   const int threads = is_given(*options.command, "--threads") ? options.common.threads : 0;
@@ -225,9 +229,11 @@ void add_run(CLI::App& app, Program& program) {
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
   add_limit(*command, options->common);
+  add_require_signature(*command, options->common);
   command->footer(examples({"collage run model.collage --input x=x.npy --output-dir out",
                             "collage run model.onnx --shape batch=4      made-up inputs, in one engine",
-                            "collage run model.collage --strict-inputs --input x=x.npy --json -"}));
+                            "collage run model.collage --strict-inputs --input x=x.npy --json -",
+                            "collage run model.collage --require-signature release.pub.pem"}));
 }
 
 }  // namespace collage::cli

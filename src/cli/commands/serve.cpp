@@ -76,13 +76,15 @@ Result<std::vector<NamedPlan>> named_plans(const ServeCommand& options) {
 
 Result<std::vector<std::unique_ptr<ModelHost>>> load_models(const ServeCommand& options) {
   COLLAGE_TRY(const std::vector<NamedPlan> plans, named_plans(options));
+  COLLAGE_TRY(Signers signers, signers_from(options.common.signer_files));
   const ModelOptions model{.sessions = options.sessions,
                            .models = static_cast<int>(plans.size()),
                            .queue_limit = options.queue,
                            .batch_delay = std::chrono::microseconds(options.batch_delay_us),
                            .run_limit = std::chrono::milliseconds(options.run_limit_ms),
                            .joins = !options.no_batching,
-                           .backend_places = module_places(options.common.backend_libraries)};
+                           .backend_places = module_places(options.common.backend_libraries),
+                           .signers = std::move(signers)};
   std::vector<std::unique_ptr<ModelHost>> hosts;
   for (const NamedPlan& plan : plans) {
     hosts.push_back(std::make_unique<ModelHost>(plan.name, plan.path, model));
@@ -216,6 +218,7 @@ void add_serve(CLI::App& app, Program& program) {
   command->add_flag("--no-batching", options->no_batching, "every request runs alone")->excludes("--batch-delay");
   add_limits(*command, *options);
   add_backend_library(*command, options->common);
+  add_require_signature(*command, options->common);
   command->footer(
       examples({"collage serve model.collage --port 8000", "collage serve detect=d.collage read=r.collage --sessions 4",
                 "collage serve model.collage --batch-delay 500 --deadline 100"}));

@@ -164,7 +164,7 @@ Result<std::string> explain_as_text(const Plan& plan, const std::string& node) {
   return text;
 }
 
-Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
+Result<std::string> explain_as_json(const Plan& plan, const std::string& node, const ordered_json& origin) {
   const Explanation explanation = explanation_of(plan);
   COLLAGE_TRY(const AskedNodes asked, asked_nodes(plan, explanation, node));
   const PlanReport report = plan.report.value_or(PlanReport());
@@ -174,6 +174,7 @@ Result<std::string> explain_as_json(const Plan& plan, const std::string& node) {
     if (asked.empty() || asked.contains(explained.name)) nodes.push_back(node_as_json(explanation, explained));
   const ordered_json object = {{"schema", "collage.explain/1"},
                                {"model", plan.model_path},
+                               {"origin", origin},
                                {"threads", plan.threads},
                                {"passes_off", plan.passes_off},
                                {"shipped", plan.shipped},

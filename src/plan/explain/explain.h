@@ -4,7 +4,7 @@
 // facts behind it (plan/explain/explanation.h).
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "plan/plan.h"
@@ -14,7 +14,9 @@ namespace collage {
 /// All steps, or with a name or a glob of names the steps that compute these nodes, what other backends offered for
 /// them and what they refused. Error plan/no-such-node.
 [[nodiscard]] Result<std::string> explain_as_text(const Plan& plan, const std::string& node = {});
-[[nodiscard]] Result<std::string> explain_as_json(const Plan& plan, const std::string& node = {});
+/// `origin` is its key of this name, of which the plan itself knows nothing.
+[[nodiscard]] Result<std::string> explain_as_json(const Plan& plan, const std::string& node = {},
+                                                  const nlohmann::ordered_json& origin = nullptr);
 /// Its key "plans": the other plans that were timed, the fastest first.
 [[nodiscard]] nlohmann::ordered_json plans_as_json(const PlanReport& report);
 

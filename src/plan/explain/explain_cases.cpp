@@ -38,7 +38,7 @@ std::string explain_as_text(const PlanCases& cases) {
   return text + "`explain PLAN --shape DIM=N ...` shows one of them\n";
 }
 
-std::string explain_as_json(const PlanCases& cases) {
+std::string explain_as_json(const PlanCases& cases, const ordered_json& origin) {
   const Plan& any = any_plan(cases).plan;
   ordered_json domain = ordered_json::array();
   for (const DimensionRange& range : cases.domain.dimensions)
@@ -58,6 +58,7 @@ std::string explain_as_json(const PlanCases& cases) {
   }
   ordered_json object = {{"schema", "collage.explain-cases/1"},
                          {"model", any.model_path},
+                         {"origin", origin},
                          {"threads", any.threads},
                          {"domain", domain},
                          {"cases", list},

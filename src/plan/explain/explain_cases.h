@@ -4,6 +4,7 @@
 // plan/explain/explain.h.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "plan/plan_cases.h"
@@ -11,6 +12,6 @@
 namespace collage {
 
 [[nodiscard]] std::string explain_as_text(const PlanCases& cases);
-[[nodiscard]] std::string explain_as_json(const PlanCases& cases);
+[[nodiscard]] std::string explain_as_json(const PlanCases& cases, const nlohmann::ordered_json& origin = nullptr);
 
 }  // namespace collage

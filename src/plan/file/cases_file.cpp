@@ -14,6 +14,7 @@
 #include "plan/file/plan_members.h"
 #include "plan/file/plan_object.h"
 #include "plan/file/shape_json.h"
+#include "plan/signature/plan_signature.h"
 
 namespace collage {
 namespace {
@@ -130,10 +131,13 @@ Result<PlanCases> read_cases(const PlanMembers& members, Checked checked) {
     COLLAGE_TRY(Plan parsed, read_plan(object, path));
     COLLAGE_TRY(RealisedPlan plan, attach_members(std::move(parsed), members, kGenericGraph));
     COLLAGE_TRY_VOID(check_contents({{&plan}}, checked, members));
-    return single_case(std::move(plan));
+    PlanCases cases = single_case(std::move(plan));
+    cases.signer = members.signer;
+    return cases;
   }
   bool has_generic = false;
   COLLAGE_TRY(PlanCases cases, parse_index(object, path, has_generic));
+  cases.signer = members.signer;
   for (std::size_t i = 0; i < cases.cases.size(); ++i) {
     COLLAGE_TRY(cases.cases[i].plan, load_one(members, plan_member(i), graph_member(i)));
   }
@@ -196,14 +200,14 @@ Result<void> save_cases(const PlanCases& cases, const std::string& path) {
   return write_members(path, members);
 }
 
-Result<PlanCases> load_cases(const std::string& path, Checked checked) {
-  COLLAGE_TRY(const PlanMembers members, open_members(path));
+Result<PlanCases> load_cases(const std::string& path, Checked checked, const Signers& signers) {
+  COLLAGE_TRY(const PlanMembers members, open_signed_members(path, signers));
   return read_cases(members, checked);
 }
 
-Result<PlanCases> load_cases(const Buffer& file, const std::string& label, Checked checked) {
+Result<PlanCases> load_cases(const Buffer& file, const std::string& label, Checked checked, const Signers& signers) {
   COLLAGE_CHECK(reinterpret_cast<std::uintptr_t>(file.data()) % kBufferAlignment == 0, "a plan at an odd address");
-  COLLAGE_TRY(const PlanMembers members, open_members(file, label));
+  COLLAGE_TRY(const PlanMembers members, open_signed_members(file, label, signers));
   return read_cases(members, checked);
 }
 

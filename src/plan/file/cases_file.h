@@ -16,12 +16,13 @@ namespace collage {
 /// of fixed shapes. Errors as of save_plan.
 [[nodiscard]] Result<void> save_cases(const PlanCases& cases, const std::string& path);
 
-/// Reads either schema and verifies. Errors as of load_plan.
-[[nodiscard]] Result<PlanCases> load_cases(const std::string& path, Checked checked = Checked::kEverything);
+/// Reads either schema and verifies; the plans say who signed the file. Signers and errors as of load_plan.
+[[nodiscard]] Result<PlanCases> load_cases(const std::string& path, Checked checked = Checked::kEverything,
+                                           const Signers& signers = {});
 /// The same for a file that lies in memory, which the cases share. Its address is a multiple of kBufferAlignment, as
 /// that of a mapping is. `label` stands for its path in errors.
 [[nodiscard]] Result<PlanCases> load_cases(const Buffer& file, const std::string& label,
-                                           Checked checked = Checked::kEverything);
+                                           Checked checked = Checked::kEverything, const Signers& signers = {});
 
 /// plan.json of many cases. The report's keys stand beside its own.
 [[nodiscard]] std::string to_json(const PlanCases& cases);

@@ -8,6 +8,7 @@
 #include "plan/file/plan_json.h"
 #include "plan/file/plan_members.h"
 #include "plan/file/temporary_file.h"
+#include "plan/signature/plan_signature.h"
 
 namespace collage {
 namespace {
@@ -41,8 +42,8 @@ bool is_plan_file(const std::string& path) {
   return file.read(start.data(), start.size()) && std::string_view(start.data(), start.size()) == "PK\3\4";
 }
 
-Result<RealisedPlan> load_plan(const std::string& path, Checked checked) {
-  COLLAGE_TRY(const PlanMembers members, open_members(path));
+Result<RealisedPlan> load_plan(const std::string& path, Checked checked, const Signers& signers) {
+  COLLAGE_TRY(const PlanMembers members, open_signed_members(path, signers));
   COLLAGE_TRY(const std::string_view json, members.checked_text(kPlan));
   COLLAGE_TRY(Plan parsed, parse_plan(json, path));
   COLLAGE_TRY(RealisedPlan plan, attach_members(std::move(parsed), members, kGraph));

@@ -9,6 +9,7 @@
 #include "plan/file/checksums.h"
 #include "plan/file/durability.h"
 #include "plan/realised_plan.h"
+#include "plan/signature/key.h"
 
 namespace collage {
 
@@ -25,7 +26,9 @@ namespace collage {
 
 /// Maps and reads a plan file. Checks the structure and the contents: the checksums of plan.json, plan.onnx and the
 /// constants, the hashes of the artifacts. Errors: io/cannot-read, zip/damaged, plan/is-a-model, plan/wrong-version,
-/// plan/damaged.
-[[nodiscard]] Result<RealisedPlan> load_plan(const std::string& path, Checked checked = Checked::kEverything);
+/// plan/damaged. With signers it is read into memory, and first of all one of them must have signed it: errors
+/// signature/* (plan/signature/plan_signature.h).
+[[nodiscard]] Result<RealisedPlan> load_plan(const std::string& path, Checked checked = Checked::kEverything,
+                                             const Signers& signers = {});
 
 }  // namespace collage

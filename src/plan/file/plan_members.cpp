@@ -15,6 +15,7 @@ namespace collage {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr const char* kFirst = "plan.json";
 constexpr const char* kWeights = "weights.bin";
 constexpr std::string_view kArtifactFolder = "artifacts/";
 constexpr std::array<std::byte, kBufferAlignment> kPadding = {};
@@ -33,7 +34,7 @@ Result<PlanMembers> list_members(const Buffer& file, const std::string& label) {
     list.error().allowed = "a whole plan, as collage tune writes it";
     return std::unexpected(std::move(list).error());
   }
-  PlanMembers members{.path = label, .by_name = {}};
+  PlanMembers members{.path = label, .by_name = {}, .signer = {}};
   for (ZipMember& member : *list) members.by_name.emplace(member.name, member);
   return members;
 }
@@ -76,6 +77,17 @@ std::vector<ZipSource> artifact_members(std::span<const RealisedPlan* const> pla
 
 ZipSource small_member(std::string name, std::span<const std::byte> bytes) {
   return {.name = std::move(name), .parts = {bytes}, .alignment = kBufferAlignment};
+}
+
+std::vector<ZipSource> sources_of(const PlanMembers& members) {
+  std::vector<ZipSource> sources;
+  for (const auto& [name, member] : members.by_name) {
+    const bool is_mapped = name == kWeights || name.starts_with(kArtifactFolder);
+    const ZipSource source{
+        .name = name, .parts = {member.data.bytes()}, .alignment = is_mapped ? kPage : kBufferAlignment};
+    sources.insert(name == kFirst ? sources.begin() : sources.end(), source);
+  }
+  return sources;
 }
 
 Result<void> write_members(const std::string& path, std::span<const ZipSource> members, Durability durability) {

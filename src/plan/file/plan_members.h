@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "plan/file/durability.h"
 #include "plan/file/zip.h"
 #include "plan/realised_plan.h"
+#include "plan/signature/key.h"
 
 namespace collage {
 
@@ -30,11 +32,15 @@ namespace collage {
 struct PlanMembers {
   std::string path;
   std::map<std::string, ZipMember> by_name;
+  std::optional<PlanSigner> signer = {};  ///< plan/signature/plan_signature.h
 
   [[nodiscard]] const ZipMember* find(const std::string& name) const;
   /// The text of a member that must be there, with the right checksum. Error plan/damaged.
   [[nodiscard]] Result<std::string_view> checked_text(const std::string& name) const;
 };
+
+/// The members of a plan file, to be written once more: plan.json first, as tools expect.
+[[nodiscard]] std::vector<ZipSource> sources_of(const PlanMembers& members);
 
 /// Errors io/cannot-read, zip/damaged, plan/is-a-model.
 [[nodiscard]] Result<PlanMembers> open_members(const std::string& path);

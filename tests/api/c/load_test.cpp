@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "plan/signature/plan_signature.h"
 #include "tests/api/c/c_fixture.h"
+#include "tests/support/scratch_folder.h"
 
 namespace collage {
 namespace {
@@ -161,6 +163,40 @@ TEST_F(CApiLoad, TakesOptionsOfOtherHeaders) {
   EXPECT_EQ(load_sized(offsetof(collage_plan_options, borrow_memory)), "plan/other-threads");
   for (const std::size_t size : {std::size_t{0}, std::size_t{4}, std::size_t{1} << 40})
     EXPECT_EQ(load_sized(size), "api/wrong-size") << size;
+}
+
+TEST_F(CApiLoad, TakesOnlyWhatOneOfTheKeysSigned) {
+  const test::ScratchFolder folder;
+  const std::string signed_file = folder.file("signed.collage");
+  const PrivateKey key = make_key();
+  ASSERT_TRUE(sign_plan(increment_file(), key, signed_file));
+  const std::string right = to_pem(public_half(key));
+  const std::string other = to_pem(public_half(make_key()));
+  std::string bytes = bytes_of(signed_file);
+  const auto load_signed = [&](const std::string& keys, bool is_in_memory) {
+    collage_plan_options options{};
+    options.size = sizeof options;
+    options.signed_by = keys.c_str();
+    if (!is_in_memory) return load_file(signed_file, &options);
+    collage_plan* plan = nullptr;
+    const std::string code = code_of(api_.plan_load_memory(bytes.data(), bytes.size(), &options, &plan));
+    plan_.reset(plan);
+    return code;
+  };
+  for (const bool is_in_memory : {false, true}) {
+    EXPECT_EQ(load_signed(right, is_in_memory), "");
+    EXPECT_EQ(numbers()[5], 6);
+    const char* metadata = nullptr;
+    ASSERT_TRUE(is_good(api_.plan_metadata(plan_.get(), &metadata)));
+    EXPECT_THAT(metadata, testing::HasSubstr("\"signature_checked\":true"));
+    EXPECT_EQ(load_signed(other + right, is_in_memory), "");
+    EXPECT_EQ(load_signed(other, is_in_memory), "signature/other-key");
+    EXPECT_EQ(load_signed("", is_in_memory), "signature/bad-key") << "nobody's signature would do";
+  }
+  bytes[bytes.find("plan.json") + 200] ^= 1;
+  EXPECT_EQ(load_signed(right, true), "signature/changed");
+  bytes = bytes_of(increment_file());
+  EXPECT_EQ(load_signed(right, true), "signature/missing");
 }
 
 TEST_F(CApiLoad, RefusesNullPointers) {

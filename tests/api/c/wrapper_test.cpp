@@ -52,6 +52,16 @@ TEST_F(Wrapper, EndsRunsEarly) {
   EXPECT_EQ(session.run({.time_limit = {}, .cancel = token}).error().code, "session/cancelled");
 }
 
+TEST_F(Wrapper, TakesOnlyASignedPlanWhereAKeyIsGiven) {
+  const std::string nobody =
+      "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n-----END PUBLIC "
+      "KEY-----\n";
+  const auto plan = capi::Plan::load(increment_file(), {.signed_by = nobody});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, "signature/missing");
+  EXPECT_EQ(capi::Plan::load(increment_file(), {.signed_by = "no key"}).error().code, "signature/bad-key");
+}
+
 TEST_F(Wrapper, RunsWithTypedViews) {
   capi::Session session = session_of(plan_of(increment_file()));
   const auto input = session.input<float>("x");

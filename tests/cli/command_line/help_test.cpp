@@ -36,7 +36,7 @@ TEST_F(HelpTest, ShowsOptionsThatActInTheCommandAndNoOthers) {
 
 TEST_F(HelpTest, ShowsSharedOptionsInAGroupAndExamplesBelow) {
   for (const char* command : {"tune", "run", "serve", "bench", "verify", "recheck", "repro", "explain", "diff",
-                              "report", "backends", "strategies", "check", "limits", "workload"}) {
+                              "report", "sign", "backends", "strategies", "check", "limits", "workload"}) {
     const std::string text = shown({command, "--help"});
     EXPECT_THAT(text, HasSubstr(std::string("\nExamples:\n  collage ") + command)) << command;
     EXPECT_LT(text.find("--help"), text.find("Common options:")) << command;

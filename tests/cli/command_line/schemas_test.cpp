@@ -101,6 +101,9 @@ void SchemasTest::use_one_plan() {
                 first["node"].get<std::string>() + "=" + first["chosen"]["backend"].get<std::string>()});
   (void)answer({"diff", plan_, plan_});
   (void)answer({"report", plan_});
+  (void)answer({"sign", "--new-key", file("key.pem")});
+  (void)answer({"sign", plan_, "--key", file("key.pem"), "-o", file("signed.collage")});
+  (void)answer({"sign", file("signed.collage"), "--check", file("key.pub.pem")});
   (void)answer({"run", plan_, "--output-dir", file("out"), "--profile", file("profile.json")});
   accept(parsed(read_all(file("out/index.json"))));
   accept(parsed(read_all(file("profile.json"))));
