@@ -264,8 +264,7 @@ make_demo_model() {
 # Python for tests and the demo only; the product needs none.
 make_python() { make_environment python "$1"; }
 
-# TVM, which tunes kernels in a process of its own; a newer apache-tvm-ffi crashes. onnx, psutil and cloudpickle are for
-# the rival; ./dev setup tvm.
+# TVM, which tunes kernels in a process of its own; a newer apache-tvm-ffi crashes. onnx is for the rival; ./dev setup tvm.
 make_tvm() { make_environment tvm "$1"; }
 
 # Validates bills of materials of a release.

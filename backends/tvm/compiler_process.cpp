@@ -24,8 +24,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of what the process said last.
-constexpr std::size_t kLastWords = 200;
+/// Characters of what the process said at its end.
+constexpr std::size_t kMostWords = 200;
 
 std::filesystem::path own_folder() {
   Dl_info info{};
@@ -73,10 +73,10 @@ class Pipe {
   std::array<int, 2> ends_ = {-1, -1};
 };
 
-std::string last_words(const std::string& log) {
+std::string tail_of(const std::string& log) {
   std::ifstream file(log, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text.size() > kLastWords) text.erase(0, text.size() - kLastWords);
+  if (text.size() > kMostWords) text.erase(0, text.size() - kMostWords);
   return one_line(text);
 }
 
@@ -146,7 +146,7 @@ std::string CompilerProcess::end() {
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
   }
-  const std::string words = last_words(folder_.file("log"));
+  const std::string words = tail_of(folder_.file("log"));
   return how(status) + (words.empty() ? "" : ", " + words);
 }
 

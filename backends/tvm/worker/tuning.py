@@ -24,8 +24,9 @@ RUNS = 3
 class Task:
     """A kernel to be tuned: a function of the module."""
 
-    def __init__(self, module, target, database, records, trials):
+    def __init__(self, module, weight, target, database, records, trials):
         self.module, self.target, self.database, self.records = module, target, database, records
+        self.weight = weight
         self.most = trials if has_sum(module) else min(trials, FEW)
         self.workload = database.commit_workload(module)
         self.tried, self.best = 0, float("inf")
@@ -38,12 +39,17 @@ class Task:
         self.database.commit_tuning_record(record)
         self.best = min(self.best, min(float(one) for one in record.run_secs))
 
+    def worth(self):
+        """Of the next trials: the kernel's share of the time, less for each trial that it had."""
+        return self.weight * self.best / (self.tried + AT_ONCE)
+
     def begin(self, seed):
         self.context = ms.TuneContext(
             mod=self.module, target=self.target, space_generator="post-order-apply",
             search_strategy=ms.search_strategy.EvolutionarySearch(population_size=POPULATION, genetic_num_iters=1),
             rand_state=seed, num_threads=1)
-        self.context.pre_tuning(self.most - self.tried, min(self.most - self.tried, AT_ONCE), self.context.generate_design_space(), self.database,
+        left = self.most - self.tried
+        self.context.pre_tuning(left, min(left, AT_ONCE), self.context.generate_design_space(), self.database,
                                 ms.cost_model.RandomModel())
 
     def round(self, until):
@@ -141,12 +147,12 @@ def seconds_of(candidate, target):
 
 
 def tune(module, target, trials, seconds, folder, seed):
-    """The database with the schedules of all kernels, after so many trials of each or so many seconds. The slowest kernel
-    of those with trials left comes next."""
+    """The database with the schedules of all kernels, after so many trials of each or so many seconds. Kernels
+    that take the most time get the most trials, where there is not enough for all."""
     until = time.monotonic() + seconds
     database = ms.database.MemoryDatabase()
     records = Records(folder) if folder else None
-    tasks = [Task(task.dispatched[0], target, database, records, trials)
+    tasks = [Task(task.dispatched[0], task.weight, target, database, records, trials)
              for task in ms.relax_integration.extract_tasks(module, target)]
     for task in tasks:
         if not task.is_over:
@@ -155,7 +161,7 @@ def tune(module, target, trials, seconds, folder, seed):
         left = [task for task in tasks if not task.is_over]
         if not left:
             break
-        task = max(left, key=lambda one: one.best)
+        task = max(left, key=Task.worth)
         before = task.tried
         task.round(until)
         if records and task.tried > before:
