@@ -6,14 +6,13 @@ namespace collage::tvm {
 
 PartitionRules partition_rules() {
   const std::string elements = element_operators() + "*";
-  const std::string between = "Relu|Clip|LeakyRelu|HardSwish*";
   PartitionRules rules;
-  rules.patterns = {{"convolution", "Conv -> " + elements},
-                    {"two-convolutions", "Conv -> " + between + " -> Conv -> " + elements},
-                    {"product", "MatMul|Gemm -> " + elements},
-                    {"scores", "MatMul -> Mul|Div|Add* -> Softmax"},
-                    {"pooling", "MaxPool|AveragePool|GlobalAveragePool|ReduceMean|ReduceSum -> " + elements},
-                    {"gated", "Conv -> Sigmoid -> Mul"}};
+  rules.patterns = {
+      {"convolution", "Conv -> " + elements},
+      {"product", "MatMul|Gemm -> " + elements},
+      {"pooling", "MaxPool|AveragePool -> " + elements},
+      {"reduction", element_operators() + "* -> GlobalAveragePool|ReduceMean|ReduceSum|Softmax -> " + elements},
+      {"gated", "Conv -> Sigmoid -> Mul"}};
   rules.growth = Growth::kLikeNative;
   rules.max_region_nodes = 12;
   return rules;

@@ -1,6 +1,7 @@
 #include "backends/tvm/lowering/lower.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/tvm/lowering/rules_of_operators.h"
 
@@ -11,39 +12,65 @@ using Rule = Done (*)(Describer&, const Node&);
 
 constexpr std::size_t kMostAxes = 6;
 
+/// What TVM fuses with what.
+enum class Role : std::uint8_t {
+  kElement,    ///< computes each element on its own: joins any kernel
+  kReduction,  ///< takes elements before and behind it into its kernel
+  kAnchor      ///< takes those behind it
+};
+
 struct OperatorRule {
   Rule rule;
-  bool is_element = false;  ///< computes each element on its own
+  Role role = Role::kElement;
 };
 
 const std::map<std::string, OperatorRule, std::less<>>& operators() {
   static const std::map<std::string, OperatorRule, std::less<>> kRules = {
-      {"Conv", {lower_convolution}},        {"MaxPool", {lower_pooling}},
-      {"AveragePool", {lower_pooling}},     {"GlobalAveragePool", {lower_reduction}},
-      {"GlobalMaxPool", {lower_reduction}}, {"ReduceMean", {lower_reduction}},
-      {"ReduceSum", {lower_reduction}},     {"ReduceMax", {lower_reduction}},
-      {"ReduceMin", {lower_reduction}},     {"Softmax", {lower_softmax}},
-      {"MatMul", {lower_matmul}},           {"Gemm", {lower_gemm}},
-      {"Abs", {lower_unary, true}},         {"Add", {lower_binary, true}},
-      {"Ceil", {lower_unary, true}},        {"Clip", {lower_clip, true}},
-      {"Div", {lower_binary, true}},        {"Elu", {lower_slope, true}},
-      {"Erf", {lower_unary, true}},         {"Exp", {lower_unary, true}},
-      {"Floor", {lower_unary, true}},       {"Gelu", {lower_unary, true}},
-      {"HardSigmoid", {lower_hard, true}},  {"HardSwish", {lower_hard, true}},
-      {"LeakyRelu", {lower_slope, true}},   {"Log", {lower_unary, true}},
-      {"Max", {lower_binary, true}},        {"Min", {lower_binary, true}},
-      {"Mul", {lower_binary, true}},        {"Neg", {lower_unary, true}},
-      {"PRelu", {lower_binary, true}},      {"Pow", {lower_pow, true}},
-      {"Reciprocal", {lower_unary, true}},  {"Relu", {lower_unary, true}},
-      {"Sigmoid", {lower_unary, true}},     {"Sqrt", {lower_unary, true}},
-      {"Sub", {lower_binary, true}},        {"Sum", {lower_binary, true}},
-      {"Tanh", {lower_unary, true}}};
+      {"Conv", {lower_convolution, Role::kAnchor}},
+      {"MaxPool", {lower_pooling, Role::kAnchor}},
+      {"AveragePool", {lower_pooling, Role::kAnchor}},
+      {"GlobalAveragePool", {lower_reduction, Role::kReduction}},
+      {"GlobalMaxPool", {lower_reduction, Role::kReduction}},
+      {"ReduceMean", {lower_reduction, Role::kReduction}},
+      {"ReduceSum", {lower_reduction, Role::kReduction}},
+      {"ReduceMax", {lower_reduction, Role::kReduction}},
+      {"ReduceMin", {lower_reduction, Role::kReduction}},
+      {"Softmax", {lower_softmax, Role::kReduction}},
+      {"MatMul", {lower_matmul, Role::kAnchor}},
+      {"Gemm", {lower_gemm, Role::kAnchor}},
+      {"Abs", {lower_unary}},
+      {"Add", {lower_binary}},
+      {"Ceil", {lower_unary}},
+      {"Clip", {lower_clip}},
+      {"Div", {lower_binary}},
+      {"Elu", {lower_slope}},
+      {"Erf", {lower_unary}},
+      {"Exp", {lower_unary}},
+      {"Floor", {lower_unary}},
+      {"Gelu", {lower_unary}},
+      {"HardSigmoid", {lower_hard}},
+      {"HardSwish", {lower_hard}},
+      {"LeakyRelu", {lower_slope}},
+      {"Log", {lower_unary}},
+      {"Max", {lower_binary}},
+      {"Min", {lower_binary}},
+      {"Mul", {lower_binary}},
+      {"Neg", {lower_unary}},
+      {"PRelu", {lower_binary}},
+      {"Pow", {lower_pow}},
+      {"Reciprocal", {lower_unary}},
+      {"Relu", {lower_unary}},
+      {"Sigmoid", {lower_unary}},
+      {"Sqrt", {lower_unary}},
+      {"Sub", {lower_binary}},
+      {"Sum", {lower_binary}},
+      {"Tanh", {lower_unary}}};
   return kRules;
 }
 
-Rule rule_of(const Node& node) {
+const OperatorRule* rule_of(const Node& node) {
   const auto found = operators().find(node.op_type);
-  return node.domain.empty() && found != operators().end() ? found->second.rule : nullptr;
+  return node.domain.empty() && found != operators().end() ? &found->second : nullptr;
 }
 
 Done check_type(const Graph& graph, ValueId id) {
@@ -73,10 +100,27 @@ Done check_types(const Graph& graph, const Region& region) {
   return {};
 }
 
+/// A region is one kernel: with two, it would be worth no more than its parts.
+Done check_roles(const Graph& graph, const Region& region) {
+  bool has_one = false;
+  for (const std::size_t n : region.nodes.members()) {
+    const Node& node = graph.nodes[n];
+    const Role role = rule_of(node)->role;
+    if (role == Role::kElement) continue;
+    if (std::exchange(has_one, true)) return refuse(RefusalReason::kStructure, node.op_type + " is another kernel");
+    if (role == Role::kReduction) continue;
+    for (const ValueId id : node.inputs)
+      if (id.valid() && constant_of(graph, id) == nullptr &&
+          std::ranges::find(region.inputs, id) == region.inputs.end())
+        return refuse(RefusalReason::kStructure, "what comes before " + node.op_type + " is another kernel");
+  }
+  return {};
+}
+
 std::string listed_elements() {
   std::string names;
   for (const auto& [name, rule] : operators())
-    if (rule.is_element) names += (names.empty() ? "" : "|") + name;
+    if (rule.role == Role::kElement) names += (names.empty() ? "" : "|") + name;
   return names;
 }
 
@@ -84,12 +128,13 @@ std::string listed_elements() {
 
 std::expected<Lowered, Refusal> lower(const Graph& graph, const Region& region, Layout layout) {
   if (auto ok = check_types(graph, region); !ok) return std::unexpected(ok.error());
+  if (auto ok = check_roles(graph, region); !ok) return std::unexpected(ok.error());
   // Inputs that only say along which axes something is computed are constants.
   for (const ValueId id : region.inputs)
     if (auto ok = check_type(graph, id); !ok) return std::unexpected(ok.error());
   Describer describer(graph, region, layout);
   for (const std::size_t n : region.nodes.members())
-    if (auto ok = rule_of(graph.nodes[n])(describer, graph.nodes[n]); !ok) return std::unexpected(ok.error());
+    if (auto ok = rule_of(graph.nodes[n])->rule(describer, graph.nodes[n]); !ok) return std::unexpected(ok.error());
   return describer.take();
 }
 

@@ -49,16 +49,15 @@ TEST_F(TvmConvolution, PacksItsWeightsWhenItIsTuned) {
   EXPECT_EQ(artifact.bytes.find("\"prepare\":[]"), std::string::npos);
 }
 
-/// The second call's kernel reads what the first one's left in scratch.
-TEST_F(TvmConvolution, GoesThroughScratch) {
-  const std::string text =
-      "graph(%x: f32[1,8,9,9], %w: f32[24,8,1,1], %v: f32[1,24,1,1], %wd: f32[24,1,3,3]) -> (%y) { %c: f32[1,24,9,9] = "
-      "Conv(%x, %w) %a: f32[1,24,9,9] = Relu(%c) %d: f32[1,24,9,9] = Conv(%a, %wd) {group=24, pads=[1,1,1,1]} %y: "
-      "f32[1,24,9,9] = Mul(%d, %v) }";
-  EXPECT_THAT(expect_right(kUntuned, text), ElementsAre("channels_last"));
-  const Artifact artifact = artifact_of(kUntuned, graph_of(text));
-  EXPECT_EQ(kernels_in(artifact), 2U);
-  EXPECT_GE(artifact.workspace_bytes, 24U * 81 * sizeof(float));
+TEST_F(TvmConvolution, IsOneKernelOrRefused) {
+  const std::string two =
+      "graph(%x: f32[1,8,9,9], %w: f32[24,8,1,1], %wd: f32[24,1,3,3]) -> (%y) { %c: f32[1,24,9,9] = Conv(%x, %w) %y: "
+      "f32[1,24,9,9] = Conv(%c, %wd) {group=24, pads=[1,1,1,1]} }";
+  EXPECT_EQ(refusal_of(two), "structure: Conv is another kernel");
+  const std::string before =
+      "graph(%x: f32[1,8,9,9], %w: f32[24,8,1,1]) -> (%y) { %a: f32[1,8,9,9] = Relu(%x) %y: f32[1,24,9,9] = Conv(%a, "
+      "%w) }";
+  EXPECT_EQ(refusal_of(before), "structure: what comes before Conv is another kernel");
 }
 
 TEST_F(TvmConvolution, NeedsConstantWeightsAndTwoAxes) {
