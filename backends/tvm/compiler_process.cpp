@@ -33,7 +33,7 @@ std::filesystem::path own_folder() {
   return std::filesystem::absolute(info.dli_fname).parent_path();
 }
 
-/// A signal of its own group, so that it dies with this process's group too; no blocked and no ignored signals.
+/// In the group of this process, so that what ends the group ends it too; no blocked and no ignored signals.
 class OwnAttributes {
  public:
   OwnAttributes() {

@@ -109,7 +109,8 @@ class Records:
         name, found = self.found(task)
         whole, part = os.path.join(self.folder, name + str(task.tried)), os.path.join(self.folder, f"part{os.getpid()}")
         try:
-            os.makedirs(part, exist_ok=True)
+            shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
+            os.makedirs(part)
             database = opened(part)
             workload = database.commit_workload(task.module)
             for record in task.database.get_top_k(task.workload, KEPT):
