@@ -14,7 +14,7 @@
 namespace collage::test {
 namespace {
 
-const char* const kText = "graph(%x: f32[6,40]) -> (%y) { %y: f32[6,40] = Softmax(%x) }";
+const char* const kSoftmax = "graph(%x: f32[6,40]) -> (%y) { %y: f32[6,40] = Softmax(%x) }";
 
 class TvmProcess : public TvmTest {
  protected:
@@ -27,7 +27,7 @@ class TvmProcess : public TvmTest {
   }
   std::expected<Artifact, Refusal> with(const std::string& python, const std::string& instance = "tvm:seconds=0") {
     const Setting setting("COLLAGE_TVM_PYTHON", python);
-    return compiled(compiling(instance), graph_of(kText));
+    return compiled(compiling(instance), graph_of(kSoftmax));
   }
   std::string reason_with(const std::string& python) {
     const auto artifact = with(python);

@@ -8,7 +8,7 @@
 namespace collage::test {
 namespace {
 
-const char* const kText =
+const char* const kConvolved =
     "graph(%x: f32[1,32,20,20], %w: f32[32,32,3,3]) -> (%y) { %c: f32[1,32,20,20] = Conv(%x, %w) {pads=[1,1,1,1]} %y: "
     "f32[1,32,20,20] = Sigmoid(%c) }";
 
@@ -39,7 +39,7 @@ class TvmThreads : public TvmTest {
     return std::move(*kernel);
   }
 
-  Graph graph_ = graph_of(kText);
+  Graph graph_ = graph_of(kConvolved);
   Artifact artifact_;
   Numbered x_{numbers_of(graph_, graph_.inputs[0])};
   Numbered y_{std::size_t{32} * 400};
