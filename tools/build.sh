@@ -27,7 +27,7 @@ ensure_build_needs() {
 }
 
 # Backends whose libraries are fetched only when they are named: ./dev setup NAME.
-OPTIONAL_ENGINES=(onednn3 xnnpack mnn mkl)
+OPTIONAL_ENGINES=(onednn3 xnnpack mnn mkl tvm)
 
 # setup [OPTIONAL ENGINE...]
 setup() {

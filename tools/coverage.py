@@ -23,7 +23,7 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests/conformance"
 PAGE = ROOT / "docs/COVERAGE.md"
-BACKENDS = ["host", "native", "onednn", "onednn3", "onnxruntime", "openvino", "blas", "mnn", "xnnpack"]
+BACKENDS = ["host", "native", "onednn", "onednn3", "onnxruntime", "openvino", "blas", "mnn", "xnnpack", "tvm"]
 DOMAINS = {"": "ai.onnx"}
 ENGINE = "onnxruntime"
 OWN_FAMILIES = ["ml", "contrib"]

@@ -264,6 +264,9 @@ make_demo_model() {
 # Python for tests and the demo only; the product needs none.
 make_python() { make_environment python "$1"; }
 
+# TVM, which tunes kernels in a process of its own; a newer apache-tvm-ffi crashes. onnx is for the rival; ./dev setup tvm.
+make_tvm() { make_environment tvm "$1"; }
+
 # Validates bills of materials of a release.
 make_spdx() { make_environment spdx "$1"; }
 

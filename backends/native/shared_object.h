@@ -1,7 +1,7 @@
 // A shared object loaded from bytes in memory, without a file that remains.
 // In:  the bytes of a linked object that depends on the C library only. Out: its symbols, for as long as it lives.
 // Cost: a copy of the bytes and the dynamic loader's work (tens of microseconds).
-// Source: memfd_create(2); a temporary file where /proc is not mounted.
+// How: backends/common/object/object_file.h.
 // An exported library has linked/linked_object.cpp instead, whose bytes name code that is there already.
 #pragma once
 

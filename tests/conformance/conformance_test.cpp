@@ -32,7 +32,10 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{60'000};
 
 /// Those that need tens of milliseconds to compile a case run representatives of the official cases only.
-bool is_slow(const std::string& backend) { return backend == "openvino" || backend == "native"; }
+bool is_slow(const std::string& backend) { return backend == "openvino" || backend == "native" || backend == "tvm"; }
+
+/// The instance that runs a backend's cases. TVM's trials make kernels faster, not other ones.
+std::string instance_of(const std::string& backend) { return backend == "tvm" ? "tvm:process=kept,trials=0" : backend; }
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -62,7 +65,7 @@ std::size_t variants_on(const std::string& backend, bool is_official) {
 }
 
 std::vector<std::string> all_backends() {
-  return {"host", "native", "onednn", "onnxruntime", "openvino", "blas", "onednn3", "mnn", "xnnpack"};
+  return {"host", "native", "onednn", "onnxruntime", "openvino", "blas", "onednn3", "mnn", "xnnpack", "tvm"};
 }
 
 std::vector<std::string> wanted_backends() {
@@ -121,10 +124,10 @@ Result<void> add_expected(Laboratory& laboratory, const std::string& backend, Ca
 Outcome run_one(Laboratory& laboratory, const std::string& backend, const Case& which) {
   const bool is_official = which.expected.has_value();
   const std::size_t variants = variants_on(backend, is_official);
-  if (is_official) return run_case(laboratory, backend, which, variants);
+  if (is_official) return run_case(laboratory, instance_of(backend), which, variants);
   Case with_expected = which;
   const auto added = add_expected(laboratory, backend, with_expected);
-  if (added) return run_case(laboratory, backend, with_expected, variants);
+  if (added) return run_case(laboratory, instance_of(backend), with_expected, variants);
   return {.kind = Outcome::Kind::kFailed, .reason = {}, .detail = "no reference: " + to_string(added.error())};
 }
 
@@ -162,7 +165,7 @@ Outcome run_one_narrow(Laboratory& laboratory, const std::string& backend, const
       return {.kind = Outcome::Kind::kFailed, .reason = {}, .detail = "no reference: " + to_string(added.error())};
   if (!std::ranges::all_of(*with_expected.expected, [&](const Tensor& one) { return can_be_held_in(element, one); }))
     return {.kind = Outcome::Kind::kRefused, .reason = {}, .detail = "numbers beyond the type of 16 bits"};
-  return run_narrow(laboratory, backend, with_expected);
+  return run_narrow(laboratory, instance_of(backend), with_expected);
 }
 
 void report(const std::string& backend, const Outcomes& outcomes, std::chrono::steady_clock::time_point begin) {

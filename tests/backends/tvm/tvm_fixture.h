@@ -1,0 +1,68 @@
+// Graphs from text, and running every variant that the backend offers for them against plain loops. Kernels are tuned
+// by few trials or none: what they compute is looked at here, not how fast.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/extensions/tuning_extension.h"
+#include "backend/strategy.h"
+#include "tests/backends/onednn/naive.h"
+#include "tests/support/variant_runner.h"
+
+namespace collage::test {
+
+/// Compiles everything in one process, without tuning.
+inline constexpr const char* kUntuned = "tvm:process=kept,trials=0";
+/// The same with a few trials, so that schedules and packed constants are there.
+inline constexpr const char* kTuned = "tvm:process=kept,trials=4";
+
+/// A graph in the text form, every type written. Inputs called w... become constants.
+Graph graph_of(const std::string& text);
+std::vector<float> numbers_of(const Graph& graph, ValueId id);
+std::vector<Tensor> inputs_of(const Graph& graph);
+/// What plain loops make of the graph's first output.
+Numbers expected_of(const Graph& graph);
+void expect_close(const Tensor& got, const Numbers& wanted);
+
+std::vector<Variant> variants_of(const std::string& instance, const Graph& graph);
+/// What compiling the first variant gives.
+std::expected<Artifact, Refusal> compiled(Backend& backend, const Graph& graph, int threads = 1);
+/// Likewise; a refusal stops the test program.
+Artifact artifact_of(const std::string& instance, const Graph& graph, int threads = 1);
+
+/// Runs every variant and compares with plain loops. Gives the names of the variants without their settings.
+std::vector<std::string> expect_right(const std::string& instance, const std::string& text);
+/// "reason: detail" why the whole graph is refused; "" when it is not.
+std::string refusal_of(const std::string& text);
+
+/// Environment variables that are as before when it ends.
+class Setting {
+ public:
+  Setting(std::string name, const std::string& value);
+  ~Setting();
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  std::string name_;
+  std::optional<std::string> before_;
+};
+
+/// Records of schedules in a folder of their own, not in the user's.
+class TvmTest : public testing::Test {
+ protected:
+  [[nodiscard]] std::filesystem::path records() const { return folder_ / "collage" / "tvm"; }
+
+ private:
+  std::filesystem::path folder_ = testing::TempDir() + "/tvm-" + std::to_string(::getpid());
+  Setting cache_{"XDG_CACHE_HOME", folder_.string()};
+};
+
+}  // namespace collage::test
