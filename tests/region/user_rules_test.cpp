@@ -171,6 +171,18 @@ TEST(UserRules, AFileThatCannotBeReadIsAnError) {
   EXPECT_FALSE(read_user_rules("/"));
 }
 
+TEST(MaximalRegions, OfEndlessSplitsAreThoseOfOneNodeEach) {
+  const Graph graph = parse_graph(
+                          "graph(%x: f32[2]) -> (%c) { opset ai.onnx 26 %a: f32[2] = Relu(%x) %b: f32[2] = Neg(%a) "
+                          "%c: f32[2] = Abs(%b) }")
+                          .value();
+  const Uses uses = uses_of(graph);
+  const Reachability reach(graph, uses);
+  const RuleContext context{.graph = graph, .uses = uses, .reach = reach};
+  EXPECT_EQ(enumerate(maximal_regions(std::size_t{1} << 40), context).size(),
+            enumerate(maximal_regions(3), context).size());
+}
+
 TEST(Globs, MatchNamesAsAShellDoes) {
   struct Case {
     const char* glob;
