@@ -27,6 +27,8 @@ imports     onnx_test          HostileFiles.*:Mutants.*:BrokenBytes.* hostile fi
 mutations   api_c_load_test    *Mutated*                          2,000 mutations of each plan in memory
 pricing     tune_test          LazyPricing.*                      how near lazy measuring comes to measuring everything
 power-loss  store_faults_test  PowerLoss*:StoreFaults*            power losses and failing disks under the store
+readers     readers_test       Readers/Mutants.*               20,000 mutants of each form that is read, every flipped bit of a sample
+commands    cli_test           MutantsTest.*                   commands on mutants of plans, stores, arrays, rules, costs
 repro       measure_test       ReproDamage.*                      damaged reproductions
 resume      cli_test           ResumeTest.*                       tunes killed at any moment and resumed
 surroundings api_c_load_test   Surroundings.*                     storms of signals and other odd surroundings of a run

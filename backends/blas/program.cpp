@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
+
 namespace collage::blas {
 namespace {
 
@@ -122,7 +124,7 @@ Result<Program> read_program(const LoadRequest& request) {
   const auto bad = [](std::string saw) {
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "blas", std::move(saw), "a program of this backend");
   };
-  auto program = guard([&] { return program_of(json::parse(request.artifact.bytes)); });
+  auto program = guard([&] { return program_of(parsed_json(request.artifact.bytes)); });
   if (!program) return bad(program.error());
   if (!is_inside(*program, request)) return bad("a product outside its ports");
   return std::move(*program);

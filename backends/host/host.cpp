@@ -7,6 +7,7 @@
 #include "backend/extensions/format_extension.h"
 #include "backend/narrow_element.h"
 #include "backend/registry.h"
+#include "base/json.h"
 #include "elementwise/element_program.h"
 #include "family.h"
 #include "movement/move.h"
@@ -130,7 +131,7 @@ class Host final : public Backend, public ExportExtension, public FormatExtensio
     if (request.artifact.compatibility != kCompatibility)
       return bad(std::string(request.artifact.compatibility), kCompatibility);
     auto loaded = guard([&]() -> Result<std::unique_ptr<Kernel>> {
-      const nlohmann::json json = nlohmann::json::parse(request.artifact.bytes);
+      const nlohmann::json json = parsed_json(request.artifact.bytes);
       const auto name = json.at("family").get<std::string>();
       for (const Family* family : all_families()) {
         if (family->name != name) continue;

@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "kernel_set_json.h"
 #include "program.h"
 
@@ -118,7 +119,7 @@ auto parsed(std::string_view bytes, Read&& read) -> Result<decltype(read(json(),
   COLLAGE_TRY(const std::string_view text, text_of(bytes));
   auto made = guard([&] {
     Files files(bytes.substr(sizeof(std::uint64_t) + text.size()));
-    auto result = read(json::parse(text), files);
+    auto result = read(parsed_json(text), files);
     files.end();
     return result;
   });

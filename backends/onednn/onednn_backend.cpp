@@ -5,6 +5,7 @@
 #include "backend/narrow_element.h"
 #include "backend/registry.h"
 #include "backends/common/openmp/keep_threads.h"
+#include "check_program.h"
 #include "layout.h"
 #include "library.h"
 #include "lowering/lower.h"
@@ -151,7 +152,9 @@ Result<std::unique_ptr<Kernel>> OneDnnBackend::load(const LoadRequest& request) 
   COLLAGE_TRY(const StoredProgram stored, program_of(request));
   const KeepOpenMpThreads keep;
   use_threads(request.threads);
-  auto kernel = guard([&] {
+  auto kernel = guard([&]() -> Result<std::unique_ptr<Kernel>> {
+    COLLAGE_TRY_VOID(check_ports(stored.program, request.inputs, request.outputs,
+                                 [&](const Port& port) { return format_bytes(port.type, port.place.format); }));
     return load_kernel(engine_, stored.program, request.constants, request.threads, request.artifact.workspace_bytes);
   });
   if (!kernel) return fail(ExitCode::kUnsupported, "backend/library-failed", info_.name, kernel.error());

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/common/fields/json_fields.h"
+#include "base/json.h"
+#include "check_program.h"
 #include "library.h"
 
 namespace collage::onednn {
@@ -124,23 +126,6 @@ Op op_of(const json& object) {
   return op;
 }
 
-/// Every tensor an operation names exists, so that later code may index freely.
-void check_references(const Program& program) {
-  const int count = static_cast<int>(program.tensors.size());
-  const auto check = [count](int tensor, int least) {
-    if (tensor < least || tensor >= count) throw std::runtime_error("no tensor " + std::to_string(tensor));
-  };
-  for (const Op& op : program.ops) {
-    if (op.inputs.empty()) throw std::runtime_error("an operation without inputs");
-    check(op.output, 0);
-    for (int input : op.inputs) check(input, 0);
-    for (const PostOp& post : op.post) {
-      check(post.tensor, -1);
-      check(post.second, -1);
-    }
-  }
-}
-
 }  // namespace
 
 ElementType value_type(const TensorInfo& tensor) {
@@ -173,7 +158,7 @@ std::string to_json(const Program& program, int threads) {
 
 Result<StoredProgram> parse_program(std::string_view text) {
   try {
-    const json object = json::parse(text);
+    const json object = parsed_json(text);
     StoredProgram stored;
     if (object.at("schema") != "onednn-program/1") throw std::runtime_error("unknown schema");
     stored.threads = object.at("threads");
@@ -181,7 +166,7 @@ Result<StoredProgram> parse_program(std::string_view text) {
     stored.program.is_prepared = object.value("prepared", false);
     for (const json& tensor : object.at("tensors")) stored.program.tensors.push_back(tensor_of(tensor));
     for (const json& op : object.at("ops")) stored.program.ops.push_back(op_of(op));
-    check_references(stored.program);
+    COLLAGE_TRY_VOID(check_program(stored.program));
     return stored;
   } catch (const std::exception& exception) {
     return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, exception.what(),

@@ -1,7 +1,7 @@
 # The sources of every oneDNN backend, whatever the library's major version; paths begin here.
 set(COLLAGE_ONEDNN_FOLDER "${CMAKE_CURRENT_LIST_DIR}")
 set(COLLAGE_ONEDNN_SOURCES
-  layout.cpp library.cpp onednn_backend.cpp program.cpp rules.cpp
+  check_program.cpp layout.cpp library.cpp onednn_backend.cpp program.cpp rules.cpp
   analysis/analysis.cpp analysis/analysis_join.cpp analysis/heads_other.cpp analysis/heads_window.cpp
   analysis/steps.cpp
   lowering/choices.cpp lowering/composer.cpp lowering/lower.cpp lowering/lower_convolution.cpp

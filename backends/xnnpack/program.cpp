@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/common/fields/json_fields.h"
+#include "base/json.h"
+#include "check_program.h"
 
 namespace collage::xnnpack {
 namespace {
@@ -96,19 +98,6 @@ Op op_of(const json& object) {
   return op;
 }
 
-/// Every tensor that an operation names exists, so that later code may index freely.
-void check_references(const Program& program) {
-  const auto check = [&](int tensor) {
-    if (tensor < 0 || tensor >= static_cast<int>(program.tensors.size()))
-      throw std::runtime_error("no tensor " + std::to_string(tensor));
-  };
-  for (const Op& op : program.ops) {
-    if (op.inputs.empty()) throw std::runtime_error("an operation without inputs");
-    check(op.output);
-    for (const int input : op.inputs) check(input);
-  }
-}
-
 }  // namespace
 
 std::unexpected<Error> bad_artifact(std::string saw) {
@@ -125,13 +114,13 @@ std::string to_json(const Program& program) {
 
 Result<Program> parse_program(std::string_view text) {
   try {
-    const json object = json::parse(text);
+    const json object = parsed_json(text);
     if (object.at("schema") != kSchema) throw std::runtime_error("unknown schema");
     Program program;
     for (const json& tensor : object.at("tensors")) program.tensors.push_back(tensor_of(tensor));
     for (const json& op : object.at("ops")) program.ops.push_back(op_of(op));
     get(object, "prepared", program.is_prepared);
-    check_references(program);
+    COLLAGE_TRY_VOID(check_program(program));
     return program;
   } catch (const std::exception& exception) {
     return bad_artifact(exception.what());

@@ -15,7 +15,16 @@ using Json = nlohmann::json;
 /// Text of one line. Bytes that are not UTF-8 (names in a hostile model) are replaced.
 [[nodiscard]] std::string to_line(const Json& json);
 
-/// Parses text. Error measure/malformed-json.
+/// Lists and objects inside of each other. Copying, comparing and writing JSON takes stack for each level.
+inline constexpr std::size_t kDeepestJson = 256;
+
+/// The value; discarded (Json::is_discarded()) when the text is malformed, or nested deeper than kDeepestJson.
+[[nodiscard]] Json json_of(std::string_view text);
+
+/// The same; throws std::runtime_error for such a text, where the caller catches exceptions.
+[[nodiscard]] Json parsed_json(std::string_view text);
+
+/// The same with an error: measure/malformed-json.
 [[nodiscard]] Result<Json> parse_json(std::string_view text, const std::string& where);
 
 /// Thrown by readers of JSON (base/json_reading.h) where it does not have the promised form. Only read_json() catches

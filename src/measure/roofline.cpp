@@ -189,12 +189,12 @@ PeakRates measure_peak_rates() {
 PeakRates peak_rates(Store& store) {
   const std::string key = "peak rates|" + machine_print();
   if (const auto stored = store.verdict(key)) {
-    const Json json = Json::parse(*stored, nullptr, false);
-    if (json.is_object() && json.contains("flops_per_ns") && json.contains("bytes_per_ns") &&
-        json.contains("memory_bytes_per_ns"))
-      return {.flops_per_ns = json["flops_per_ns"],
-              .bytes_per_ns = json["bytes_per_ns"],
-              .memory_bytes_per_ns = json["memory_bytes_per_ns"]};
+    const auto known = read_json("store", [json = json_of(*stored)] {
+      return PeakRates{.flops_per_ns = json.at("flops_per_ns"),
+                       .bytes_per_ns = json.at("bytes_per_ns"),
+                       .memory_bytes_per_ns = json.at("memory_bytes_per_ns")};
+    });
+    if (known && known->flops_per_ns > 0 && known->bytes_per_ns > 0 && known->memory_bytes_per_ns > 0) return *known;
   }
   const PeakRates rates = measure_peak_rates();
   store.put_verdict(key, Json{{"flops_per_ns", rates.flops_per_ns},

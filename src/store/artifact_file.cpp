@@ -68,9 +68,11 @@ Result<Artifact> deserialise(std::string_view bytes, std::span<const ValueId> co
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data() + kArtifactMagic.size(), sizeof length);
   if (length > bytes.size() - kPrefix) return malformed("a header past the end");
-  COLLAGE_TRY(const Json header, parse_json(bytes.substr(kPrefix, length), "artifact"));
+  const Json header = json_of(bytes.substr(kPrefix, length));
+  if (header.is_discarded()) return malformed("a header that is no JSON");
   COLLAGE_TRY(Result<Artifact> artifact,
-              read_json("artifact", [&] { return artifact_from(header, bytes.substr(kPrefix + length), constants); }));
+              read_json([&] { return artifact_from(header, bytes.substr(kPrefix + length), constants); },
+                        [](const std::string&, std::string saw) { return malformed(std::move(saw)); }));
   return artifact;
 }
 

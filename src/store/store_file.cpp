@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "base/shorten.h"
 
 namespace collage {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 constexpr int kSchemaVersion = 4;
 constexpr int kBusyMilliseconds = 20'000;
 constexpr int kRetryMilliseconds = 5;
+constexpr int kMostTextBytes = 256 << 20;
+constexpr std::size_t kMostNameBytes = 128;  ///< in messages
 constexpr const char* kSetAside =
     "CREATE TABLE IF NOT EXISTS damaged(source TEXT, key TEXT, text TEXT, checksum TEXT, PRIMARY KEY(source, key)) "
     "WITHOUT ROWID";
@@ -66,6 +69,23 @@ void add_checksums(SQLite::Database& database) {
   }
 }
 
+/// What a file that others made may hold beside tables and indices: views and triggers that never end, modules with
+/// tables of their own. And a text may be longer than any of ours.
+/// Source: https://www.sqlite.org/security.html
+void take_tables_only(SQLite::Database& database) {
+  sqlite3* const handle = database.getHandle();
+  for (const int off : {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_TRUSTED_SCHEMA})
+    ::sqlite3_db_config(handle, off, 0, nullptr);
+  ::sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  ::sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMostTextBytes);
+  database.exec("PRAGMA cell_size_check=ON");
+  SQLite::Statement others(database,
+                           "SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index') OR "
+                           "sql LIKE 'CREATE VIRTUAL%'");
+  if (others.executeStep())
+    throw SQLite::Exception("more than tables: '" + shortened(others.getColumn(0).getString(), kMostNameBytes) + "'");
+}
+
 int schema_of(SQLite::Database& database) { return database.execAndGet("PRAGMA user_version").getInt(); }
 
 struct StoredText {
@@ -110,6 +130,7 @@ void insert(SQLite::Database& database, const StoreTable& table, const std::stri
 std::unique_ptr<SQLite::Database> open_store_file(const std::string& path) {
   auto database =
       std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
+  take_tables_only(*database);
   use_write_ahead_log(*database);
   database->exec("PRAGMA synchronous=FULL");
   if (schema_of(*database) == kSchemaVersion) return database;

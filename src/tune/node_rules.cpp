@@ -1,7 +1,5 @@
 #include "tune/node_rules.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 
 #include "base/suggest.h"
@@ -83,9 +81,7 @@ Result<void> resolve_devices(Registry& registry, std::span<const std::string> in
   return {};
 }
 
-bool names_node(const NodeRule& rule, const Node& node) {
-  return ::fnmatch(rule.glob.c_str(), node.name.c_str(), 0) == 0;
-}
+bool names_node(const NodeRule& rule, const Node& node) { return matches_glob(node.name, {rule.glob}); }
 
 Result<void> check_rules(const Graph& graph, std::span<const NodeRule> rules) {
   for (const NodeRule& rule : rules) {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/onnx/import_child.h"
 #include "tests/onnx/model_text.h"
+#include "tests/support/child_tasks.h"
 #include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"
 

@@ -171,5 +171,48 @@ TEST(UserRules, AFileThatCannotBeReadIsAnError) {
   EXPECT_FALSE(read_user_rules("/"));
 }
 
+TEST(MaximalRegions, OfEndlessSplitsAreThoseOfOneNodeEach) {
+  const Graph graph = parse_graph(
+                          "graph(%x: f32[2]) -> (%c) { opset ai.onnx 26 %a: f32[2] = Relu(%x) %b: f32[2] = Neg(%a) "
+                          "%c: f32[2] = Abs(%b) }")
+                          .value();
+  const Uses uses = uses_of(graph);
+  const Reachability reach(graph, uses);
+  const RuleContext context{.graph = graph, .uses = uses, .reach = reach};
+  EXPECT_EQ(enumerate(maximal_regions(std::size_t{1} << 40), context).size(),
+            enumerate(maximal_regions(3), context).size());
+}
+
+TEST(Globs, MatchNamesAsAShellDoes) {
+  struct Case {
+    const char* glob;
+    const char* name;
+    bool fits;
+  };
+  for (const Case& one : std::vector<Case>{{"*", "", true},
+                                           {"?", "", false},
+                                           {"conv*1", "conv_0/1", true},
+                                           {"conv*1", "conv_0/12", false},
+                                           {"*a*b", "aab", true},
+                                           {"[ab]c", "bc", true},
+                                           {"[!ab]c", "bc", false},
+                                           {"[a-c]?", "b1", true},
+                                           {"[]]", "]", true},
+                                           {"[a", "[a", true},
+                                           {"\\*", "*", true},
+                                           {"\\*", "a", false},
+                                           {"a", "ab", false}})
+    EXPECT_EQ(matches_glob(one.name, {one.glob}), one.fits) << one.glob << " " << one.name;
+  EXPECT_TRUE(matches_glob("b", {"a", "b"}));
+  EXPECT_FALSE(matches_glob("b", {}));
+}
+
+// With a search through all ways to divide the name this takes longer than anybody lives.
+TEST(Globs, OfManyStarsTakeNoTime) {
+  std::string glob;
+  for (int i = 0; i < 100; ++i) glob += "*a";
+  EXPECT_FALSE(matches_glob(std::string(10'000, 'a'), {glob + "b"}));
+}
+
 }  // namespace
 }  // namespace collage::testing_support

@@ -154,6 +154,33 @@ TEST_F(StoreFile, FileOfANewerVersionMeansMemoryAndIsLeftAlone) {
   EXPECT_EQ(database.execAndGet("SELECT count(*) FROM costs").getInt(), 1);
 }
 
+/// A view has rows without end, a trigger writes without end, a module has code of its own.
+TEST_F(StoreFile, FileThatHoldsMoreThanTablesMeansMemory) {
+  const std::string count = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) ";
+  const std::vector<std::vector<std::string>> schemas = {
+      {"CREATE VIEW costs AS " + count + "SELECT i AS key, i AS cost, i AS checksum FROM n"},
+      {"CREATE TABLE costs(key TEXT PRIMARY KEY, cost TEXT, checksum TEXT)",
+       "CREATE TRIGGER t AFTER INSERT ON costs BEGIN INSERT INTO costs " + count + "SELECT i, i, i FROM n; END"},
+      {"CREATE VIRTUAL TABLE costs USING fts5(key, cost, checksum)"}};
+  for (const std::vector<std::string>& schema : schemas) {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::filesystem::remove(path);
+    {
+      SQLite::Database file(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+      for (const std::string& statement : schema) file.exec(statement);
+      file.exec("PRAGMA user_version=4");
+    }
+    const auto looked_at = Store::open_existing(path);
+    ASSERT_FALSE(looked_at) << schema.back();
+    EXPECT_EQ(looked_at.error().code, "store/unreadable");
+    EXPECT_NE(to_string(looked_at.error()).find("more than tables"), std::string::npos);
+    Store store = open(path);
+    store.put_cost("a", kMeasured);
+    EXPECT_EQ(store.cost("a"), kMeasured);
+    EXPECT_EQ(store.costs_like("").size(), 1U);
+  }
+}
+
 TEST_F(StoreFile, DatabaseThatBreaksInUseMeansMemoryFromThere) {
   Store store = open(path);
   store.put_cost("a", kMeasured);

@@ -1,6 +1,8 @@
 #include "movement/copy_program.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
 
 #include "movement/copy_loops.h"
 #include "parallel.h"
@@ -61,35 +63,47 @@ class CopyKernel final : public Kernel {
   int threads_;
 };
 
-/// Least and one past the greatest element that a side of a block touches.
-std::pair<std::int64_t, std::int64_t> reach(const Block& block, std::int64_t first, std::int64_t BlockAxis::*stride) {
+/// More elements than a port has bytes; products of strides and extents below do not overflow.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 56;
+
+/// Least and one past the greatest element that a side of a block touches; nothing where that is beyond all memory.
+std::optional<std::pair<std::int64_t, std::int64_t>> reach(const Block& block, std::int64_t first,
+                                                           std::int64_t BlockAxis::*stride) {
   std::int64_t low = first;
   std::int64_t high = first;
+  if (first < 0 || first > kMostElements) return std::nullopt;
   for (const BlockAxis& axis : block.axes) {
-    if (axis.extent == 0) return {0, 0};
-    const std::int64_t last = (axis.extent - 1) * (axis.*stride);
+    if (axis.extent == 0) return std::pair<std::int64_t, std::int64_t>{0, 0};
+    std::int64_t last = 0;
+    if (__builtin_mul_overflow(axis.extent - 1, axis.*stride, &last) || std::abs(last) > kMostElements)
+      return std::nullopt;
     (last < 0 ? low : high) += last;
+    if (low < -kMostElements || high > kMostElements) return std::nullopt;
   }
-  return {low, high + 1};
+  return std::pair{low, high + 1};
+}
+
+/// The bytes of a port; nothing where there is none, or where its extents are not known.
+std::optional<std::size_t> port_bytes(const std::vector<Port>& ports, std::size_t port) {
+  if (port >= ports.size() || !ports[port].type.is_static()) return std::nullopt;
+  return byte_count(stored_element(ports[port].type, ports[port].place.format), ports[port].type.extents());
 }
 
 bool fits(const Block& block, const LoadRequest& request, std::int64_t element_bytes) {
-  const auto port_bytes = [](const std::vector<Port>& ports, std::size_t port) -> std::size_t {
-    if (port >= ports.size() || !ports[port].type.is_static()) return 0;
-    return byte_count(stored_element(ports[port].type, ports[port].place.format), ports[port].type.extents());
-  };
   const std::size_t ports = request.inputs.size();
   const bool is_constant = block.input >= ports && block.input - ports < request.constants.size();
-  const std::size_t from_bytes =
+  const std::optional<std::size_t> from_bytes =
       is_constant ? request.constants[block.input - ports].data.size() : port_bytes(request.inputs, block.input);
-  const auto inside = [&](std::size_t bytes, std::pair<std::int64_t, std::int64_t> range) {
-    return range.first >= 0 && range.second <= static_cast<std::int64_t>(bytes) / element_bytes;
+  const auto inside = [&](std::optional<std::size_t> bytes, std::int64_t first, std::int64_t BlockAxis::*stride) {
+    const auto range = reach(block, first, stride);
+    return bytes && range && range->first >= 0 && range->second <= static_cast<std::int64_t>(*bytes) / element_bytes;
   };
-  const bool sane = std::ranges::all_of(block.axes, [](const BlockAxis& axis) { return axis.extent >= 0; });
-  const bool reads = block.fill.empty() ? inside(from_bytes, reach(block, block.from, &BlockAxis::from_stride))
-                                        : block.fill.size() == static_cast<std::size_t>(element_bytes);
-  return sane && reads &&
-         inside(port_bytes(request.outputs, block.output), reach(block, block.to, &BlockAxis::to_stride));
+  const bool is_sane = std::ranges::all_of(block.axes, [&](const BlockAxis& axis) {
+    return axis.extent >= 0 && axis.extent <= kMostElements && (block.fill.empty() || axis.from_stride == 0);
+  });
+  if (!is_sane || !inside(port_bytes(request.outputs, block.output), block.to, &BlockAxis::to_stride)) return false;
+  return block.fill.empty() ? inside(from_bytes, block.from, &BlockAxis::from_stride)
+                            : block.fill.size() == static_cast<std::size_t>(element_bytes);
 }
 
 }  // namespace

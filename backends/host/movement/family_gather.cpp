@@ -116,14 +116,15 @@ class GatherKernel final : public Kernel {
   std::vector<const void*> constants_;
 };
 
-/// Bytes behind the k-th source of a request; 0 when there is none.
-std::size_t source_bytes(const LoadRequest& request, std::uint32_t k) {
+/// Bytes behind the k-th source of a request; nothing when there is none.
+std::optional<std::size_t> source_bytes(const LoadRequest& request, std::uint32_t k) {
   if (k < request.inputs.size()) {
     const ValueType& type = request.inputs[k].type;
-    return type.is_static() ? byte_count(type.element, type.extents()) : 0;
+    return type.is_static() ? std::optional(byte_count(type.element, type.extents())) : std::nullopt;
   }
   const std::size_t constant = k - request.inputs.size();
-  return constant < request.constants.size() ? request.constants[constant].data.size() : 0;
+  if (constant >= request.constants.size()) return std::nullopt;
+  return request.constants[constant].data.size();
 }
 
 Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadRequest& request) {
@@ -134,14 +135,15 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
                               .data = json.at("data").get<std::uint32_t>(),
                               .index = json.at("index").get<std::uint32_t>(),
                               .wide = json.at("wide").get<bool>()};
-  const auto is_within = [](std::int64_t a, std::int64_t b, std::int64_t c, std::size_t bytes) {
+  const auto is_within = [](std::int64_t a, std::int64_t b, std::int64_t c, std::optional<std::size_t> bytes) {
     std::int64_t product = 0;
-    return a >= 0 && b >= 0 && c >= 0 && !__builtin_mul_overflow(a, b, &product) &&
-           !__builtin_mul_overflow(product, c, &product) && static_cast<std::size_t>(product) <= bytes;
+    return bytes && a >= 0 && b >= 0 && c >= 0 && !__builtin_mul_overflow(a, b, &product) &&
+           !__builtin_mul_overflow(product, c, &product) && static_cast<std::size_t>(product) <= *bytes;
   };
-  const std::size_t out_bytes = request.outputs.size() == 1 && request.outputs[0].type.is_static()
-                                    ? byte_count(request.outputs[0].type.element, request.outputs[0].type.extents())
-                                    : 0;
+  const auto out_bytes =
+      request.outputs.size() == 1 && request.outputs[0].type.is_static()
+          ? std::optional(byte_count(request.outputs[0].type.element, request.outputs[0].type.extents()))
+          : std::nullopt;
   const bool fits = is_within(program.outer, program.extent, program.row_bytes, source_bytes(request, program.data)) &&
                     is_within(program.outer, program.indices, program.row_bytes, out_bytes) &&
                     is_within(1, program.indices, program.wide ? 8 : 4, source_bytes(request, program.index));

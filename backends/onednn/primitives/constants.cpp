@@ -93,10 +93,10 @@ bool is_consistent(const TensorInfo& tensor) {
 
 /// The elements of the model's constant that a tensor reads.
 std::int64_t elements_read(const TensorInfo& tensor) {
-  if (tensor.stored.empty()) return element_count(tensor.extents);
+  const Extents& axes = tensor.stored.empty() ? tensor.extents : tensor.stored;
+  if (tensor.strides.empty() || element_count(axes) == 0) return element_count(axes);
   std::int64_t last = 0;
-  for (std::size_t axis = 0; axis < tensor.stored.size(); ++axis)
-    last += (tensor.stored[axis] - 1) * tensor.strides[axis];
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) last += (axes[axis] - 1) * tensor.strides[axis];
   return last + 1;
 }
 

@@ -84,6 +84,16 @@ Result<void> check_signer(const PlanCases& cases, const LoadOptions& options) {
               "a plan from a file with a signature of one of the keys");
 }
 
+/// The same with the file in its error; what the caller asked for wrongly is not the file's fault.
+template <class T>
+Result<T> named(const std::string& file, Result<T> loaded) {
+  if (loaded || file.empty() || loaded.error().exit == ExitCode::kUsage) return loaded;
+  Error error = std::move(loaded).error();
+  if (error.where.find(file) == std::string::npos)
+    error.where = error.where.empty() ? file : fmt::format("{}: {}", file, error.where);
+  return std::unexpected(std::move(error));
+}
+
 Result<void> check_threads(const PlanCases& cases, const LoadOptions& options) {
   const int tuned = any_plan(cases).plan.threads;
   if (options.threads <= 0 || options.threads == tuned) return {};
@@ -117,13 +127,15 @@ Result<const Executable*> LoadedPlan::State::executable(std::size_t which) {
   std::optional<Executable>& found = which == CaseTable::kNone ? generic_ : loaded_[which];
   if (found) return &*found;
   const RealisedPlan& plan = which == CaseTable::kNone ? *cases.generic : cases.cases[which].plan;
-  COLLAGE_TRY(found, Executable::load(plan, backends, options));
+  COLLAGE_TRY(found, named(file, Executable::load(plan, backends, options)));
   return &*found;
 }
 
 Result<LoadedPlan> LoadedPlan::load(const std::string& path, const LoadOptions& options) {
   COLLAGE_TRY(PlanCases cases, cases_in(path, options));
-  return load_with_own_backends(std::move(cases), options);
+  COLLAGE_TRY(LoadedPlan plan, named(path, load_with_own_backends(std::move(cases), options)));
+  plan.state_->file = path;
+  return plan;
 }
 
 Result<LoadedPlan> LoadedPlan::load(Buffer file, const LoadOptions& options) {
@@ -142,7 +154,9 @@ Result<LoadedPlan> LoadedPlan::load_with_own_backends(PlanCases cases, const Loa
 
 Result<LoadedPlan> LoadedPlan::load(const std::string& path, Registry& registry, const LoadOptions& options) {
   COLLAGE_TRY(PlanCases cases, cases_in(path, options));
-  return load(std::move(cases), registry, options);
+  COLLAGE_TRY(LoadedPlan plan, named(path, load(std::move(cases), registry, options)));
+  plan.state_->file = path;
+  return plan;
 }
 
 Result<LoadedPlan> LoadedPlan::load(PlanCases cases, Registry& registry, const LoadOptions& options) {

@@ -31,6 +31,7 @@ struct LoadedPlan::State {
   LoadOptions options;
   std::vector<TensorPort> inputs;
   std::vector<TensorPort> outputs;
+  std::string file;  ///< it was loaded from, for errors; empty: none
   MachineVerdict verdict;
   std::size_t arena_bytes = 0;  ///< of the largest plan
 

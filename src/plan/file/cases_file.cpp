@@ -126,7 +126,7 @@ bool is_cases_index(const json& object) {
 Result<PlanCases> read_cases(const PlanMembers& members, Checked checked) {
   const std::string& path = members.path;
   COLLAGE_TRY(const std::string_view index, members.checked_text(kIndex));
-  const json object = json::parse(index, nullptr, false);
+  const json object = json_of(index);
   if (!object.is_object() || !is_cases_index(object)) {
     COLLAGE_TRY(Plan parsed, read_plan(object, path));
     COLLAGE_TRY(RealisedPlan plan, attach_members(std::move(parsed), members, kGenericGraph));

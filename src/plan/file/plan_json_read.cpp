@@ -291,7 +291,7 @@ Plan plan_from(const json& object) {
 }  // namespace
 
 Result<Plan> parse_plan(std::string_view json_text, const std::string& label) {
-  return read_plan(json::parse(json_text, nullptr, false), label);
+  return read_plan(json_of(json_text), label);
 }
 
 Result<Plan> read_plan(const json& object, const std::string& label) {

@@ -1,11 +1,16 @@
 #include "plan/file/plan_report_json.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace collage {
 namespace {
 
 using nlohmann::json;
+
+/// More than any search has tried; a larger number is none of ours.
+constexpr double kMostCandidates = 1e15;
 
 double number(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -24,7 +29,7 @@ SearchReport search_from(const json& object) {
           .model_bound_us = number(object, "model_bound_us"),
           .proven_bound_us = number(object, "proven_bound_us"),
           .measured_us = number(object, "measured_us"),
-          .candidates = static_cast<std::size_t>(number(object, "candidates"))};
+          .candidates = static_cast<std::size_t>(std::clamp(number(object, "candidates"), 0.0, kMostCandidates))};
 }
 
 json to_json(const TimedPlan& plan) {

@@ -108,7 +108,8 @@ std::vector<Proposal> maximal(const MaximalForm& form, const RuleContext& contex
     while (to < taken.size() && taken[to]) ++to;
     if (to > from + 1) {
       proposals.push_back(range(graph, from, to, "maximal"));
-      for (std::size_t parts = 2; parts <= form.max_splits + 1; ++parts)
+      // Beyond one part a node nothing is new, however many a user asks for.
+      for (std::size_t parts = 2; parts <= std::min(form.max_splits, to - from) + 1; ++parts)
         add_splits(graph, places, from, to, parts, proposals);
     }
     from = to;

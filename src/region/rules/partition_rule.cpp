@@ -1,8 +1,6 @@
 // The makers of rules and the ready-made styles of growth.
 #include "region/rules/partition_rule.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 
 namespace collage {
@@ -70,12 +68,6 @@ PartitionRule grown_like_native(PartitionRule base, std::size_t max_depth) {
   constexpr std::size_t kConcatDepth = 3;
   return any_of(
       {std::move(with_work), combine(std::move(base), {GrowOperands{kInjective}}, std::min(max_depth, kConcatDepth))});
-}
-
-bool matches_glob(std::string_view name, const std::vector<std::string>& globs) {
-  const std::string text(name);
-  return std::ranges::any_of(globs,
-                             [&](const std::string& glob) { return ::fnmatch(glob.c_str(), text.c_str(), 0) == 0; });
 }
 
 }  // namespace collage

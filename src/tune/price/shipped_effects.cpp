@@ -13,10 +13,8 @@ std::string processor_class() {
   return "other";
 }
 
-EffectTable shipped_effects(int threads) {
-  const auto file = Buffer::map_file(own_module_folder() + "/priors.json");
-  if (!file) return {};
-  const auto json = parse_json(file->text(), "priors");
+EffectTable effects_in(std::string_view text, int threads) {
+  const auto json = parse_json(text, "priors");
   if (!json) return {};
   auto effects = read_json("priors", [&] {
     if (json->at("schema") != kPriorsSchema) return EffectTable();
@@ -26,6 +24,11 @@ EffectTable shipped_effects(int threads) {
     return EffectTable();
   });
   return effects ? *std::move(effects) : EffectTable();
+}
+
+EffectTable shipped_effects(int threads) {
+  const auto file = Buffer::map_file(own_module_folder() + "/priors.json");
+  return file ? effects_in(file->text(), threads) : EffectTable();
 }
 
 }  // namespace collage

@@ -110,5 +110,13 @@ TEST_F(DamagedFile, OfManyShapesGivesTheSameNumbersOrAnError) {
   expect_errors_when_cut(read);
 }
 
+TEST_F(DamagedFile, IsNamedByErrorsOfItsKernels) {
+  ASSERT_TRUE(save_plan(scripted_chain({"a script"}), path_));
+  const auto loaded = LoadedPlan::load(path_, test_registry());
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, "plan/missing-backend");
+  EXPECT_THAT(loaded.error().where, testing::HasSubstr(path_));
+}
+
 }  // namespace
 }  // namespace collage

@@ -433,5 +433,40 @@ TEST(HostArtifact, IsRefusedWhenDamagedForeignOrTooLargeForItsPorts) {
   EXPECT_EQ(host_backend().load(request).error().code, "backend/bad-artifact");
 }
 
+/// Artifacts come with plan files of others: products of what they say may not wrap into the ports.
+TEST(HostArtifact, IsRefusedWhenItsNumbersWrapOrItsPortsAreNone) {
+  const ValueType value = ValueType::tensor(ElementType::kFloat32, {2, 6});
+  const ValueType indices = ValueType::tensor(ElementType::kInt64, {2});
+  const std::string compatibility =
+      compile_conversion(
+          host_backend(),
+          {.type = ValueType::tensor(ElementType::kFloat32, {1, 4, 3, 3}), .to = {.format = channels_last()}}, {})
+          ->compatibility;
+  const auto code_of = [&](const std::string& bytes) {
+    const Artifact artifact{.bytes = bytes, .compatibility = compatibility};
+    const LoadRequest request{
+        .artifact = artifact, .constants = {}, .inputs = {{"x", value}, {"i", indices}}, .outputs = {{"y", value}}};
+    const auto kernel = host_backend().load(request);
+    return kernel ? "" : kernel.error().code;
+  };
+  const auto copy = [](const std::string& block) {
+    return R"({"family":"movement","program":{"element_bytes":4,"blocks":[)" + block + "]}}";
+  };
+  EXPECT_EQ(code_of(copy(R"({"axes":[[2,6,6],[6,1,1]],"from":0,"input":0,"output":0,"to":0})")), "");
+  for (const char* block : {R"({"axes":[[2,6,6],[6,1,9223372036854775807]],"from":0,"input":0,"output":0,"to":0})",
+                            R"({"axes":[[9223372036854775807,0,1]],"fill":[0,0,0,0],"output":0,"to":0})",
+                            R"({"axes":[[2,-2147483648,6]],"fill":[0,0,0,0],"output":0,"to":0})",
+                            R"({"axes":[[2,6,6],[6,1,1]],"from":0,"input":0,"output":0,"to":9223372036854775807})",
+                            R"({"axes":[[0,6,6]],"from":0,"input":0,"output":1,"to":0})",
+                            R"({"axes":[[0,6,6]],"from":0,"input":4294967295,"output":0,"to":0})"})
+    EXPECT_EQ(code_of(copy(block)), "backend/bad-artifact") << block;
+  const auto gather = [](const std::string& data, const std::string& row_bytes) {
+    return R"({"family":"gather","program":{"outer":1,"extent":2,"indices":2,"index":1,"wide":true,"data":)" + data +
+           R"(,"row_bytes":)" + row_bytes + "}}";
+  };
+  EXPECT_EQ(code_of(gather("0", "24")), "");
+  EXPECT_EQ(code_of(gather("256", "0")), "backend/bad-artifact");
+}
+
 }  // namespace
 }  // namespace collage

@@ -1,6 +1,9 @@
 // What crosses processes: artifacts, refusals to load them, the thread budget, the rules.
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <nlohmann/json.hpp>
+
 #include "harness.h"
 #include "tests/support/paths.h"
 #include "tests/support/prepare_one.h"
@@ -30,9 +33,9 @@ Artifact artifact_of(const Net& net, const std::string& variant_name, const Comp
 }
 
 std::string load_error(const Net& net, const Artifact& artifact, int threads = 1, bool with_constants = true) {
-  LoadRequest request{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = threads};
-  for (const ValueId id : artifact.constants)
-    if (with_constants) request.constants.push_back(*net.graph.value(id).constant);
+  // Blocks of 16 channels have as many bytes as rows of them.
+  LoadRequest request = request_of(net.graph, plain_variant(region_of(net.graph)), artifact, threads);
+  if (!with_constants) request.constants.clear();
   const auto kernel = onednn().load(request);
   return kernel ? "" : kernel.error().code;
 }
@@ -78,6 +81,59 @@ TEST(OneDnnArtifact, IsRefusedWhenDamaged) {
   EXPECT_EQ(load_error(net, artifact), "backend/bad-artifact");
 }
 
+/// Artifacts come with plan files of others; the library believes what it is told about memory.
+TEST(OneDnnArtifact, IsRefusedWhenItDoesNotFitItselfOrItsPorts) {
+  const Net net = small_net();
+  const Artifact whole = artifact_of(net, "jit.nhwc");
+  const auto code_after = [&](const std::function<void(nlohmann::json&)>& change) {
+    nlohmann::json program = nlohmann::json::parse(whole.bytes);
+    change(program);
+    Artifact artifact = whole;
+    artifact.bytes = program.dump();
+    return load_error(net, artifact);
+  };
+  using Json = nlohmann::json;
+  ASSERT_EQ(code_after([](Json&) {}), "");
+  const auto port = [](Json& program) -> Json& {
+    for (Json& tensor : program["tensors"])
+      if (tensor["role"] == "input") return tensor;
+    return program["tensors"][0];
+  };
+  const std::vector<std::function<void(Json&)>> changes = {
+      [&](Json& program) { port(program)["extents"][2] = 9; },
+      [&](Json& program) { port(program)["extents"][0] = std::int64_t{1} << 62; },
+      [&](Json& program) { port(program)["extents"][0] = -1; },
+      [&](Json& program) { port(program)["offset"] = 64; },
+      [&](Json& program) { port(program)["offset"] = -64; },
+      [&](Json& program) { port(program)["index"] = 7; },
+      [&](Json& program) {
+        port(program)["strides"] = {1, std::int64_t{1} << 40, 1, 1};
+      },
+      [&](Json& program) {
+        port(program)["strides"] = {1, 1};
+      },
+      [&](Json& program) {
+        Json& tensor = port(program);
+        tensor["layout"] = "blocked";
+        tensor["extents"] = {1, 16, 2, 2, 2, 2};
+      },
+      [&](Json& program) {
+        port(program)["positions"] = {0.5, 0.25};
+      },
+      [](Json& program) { program["ops"][0]["inputs"] = {0}; },
+      [](Json& program) {
+        program["ops"][0]["post"] = {{{"kind", "binary"}, {"algorithm", "add"}}};
+      },
+      [](Json& program) {
+        program["ops"][0]["post"] = {{{"kind", "prelu"}, {"tensor", -1}}};
+      },
+      [](Json& program) {
+        program["tensors"].push_back(
+            {{"role", "temporary"}, {"index", 4'000'000'000U}, {"type", "f32"}, {"layout", "plain"}, {"extents", {1}}});
+      }};
+  for (std::size_t i = 0; i < changes.size(); ++i) EXPECT_EQ(code_after(changes[i]), "backend/bad-artifact") << i;
+}
+
 TEST(OneDnnArtifact, NeedsItsConstantsThreadsAndScratch) {
   const Net net = small_net();
   const Artifact artifact = artifact_of(net, "gemm.plain");
@@ -93,8 +149,7 @@ TEST(OneDnnArtifact, NeedsItsConstantsThreadsAndScratch) {
 TEST(OneDnnArtifact, IsPreparedOnceAndWantsThoseConstants) {
   const Net net = small_net();
   const Artifact artifact = artifact_of(net, "jit.blocked");
-  LoadRequest original{.artifact = artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = 1};
-  for (const ValueId id : artifact.constants) original.constants.push_back(*net.graph.value(id).constant);
+  const LoadRequest original = request_of(net.graph, plain_variant(region_of(net.graph)), artifact);
   const auto prepared = test::prepare_one(onednn(), original);
   ASSERT_TRUE(prepared && *prepared);
   LoadRequest load = prepared_request(original, **prepared);

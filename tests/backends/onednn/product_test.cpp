@@ -240,8 +240,11 @@ TEST(OneDnnConversion, ConvertsBothWays) {
         const auto artifact =
             compile_conversion(onednn(), {.type = type, .from = {.format = from}, .to = {.format = to}}, {});
         ASSERT_TRUE(artifact) << artifact.error().detail;
-        auto kernel =
-            other_onednn().load({.artifact = *artifact, .constants = {}, .inputs = {}, .outputs = {}, .threads = 1});
+        auto kernel = other_onednn().load({.artifact = *artifact,
+                                           .constants = {},
+                                           .inputs = {{.name = "in", .type = type, .place = {.format = from}}},
+                                           .outputs = {{.name = "out", .type = type, .place = {.format = to}}},
+                                           .threads = 1});
         ASSERT_TRUE(kernel) << to_string(kernel.error());
         const std::vector<float> in = to_format(numbers, extents, from);
         const std::size_t bytes = *format_bytes(onednn(), type, to);

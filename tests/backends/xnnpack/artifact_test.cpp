@@ -64,6 +64,31 @@ TEST(XnnpackArtifact, IsRefusedWhenItReachesOutsideItsPorts) {
   }
 }
 
+/// What else the library believes: who writes where, and that joined and padded extents add up.
+TEST(XnnpackArtifact, IsRefusedWhenItsOperationsDoNotFit) {
+  const Graph graph =
+      graph_of("graph(%x: f32[2,3,4], %r: f32[2,3,4]) -> (%y) { %y: f32[2,6,4] = Concat(%x, %r) {axis=1} }");
+  Artifact artifact = artifact_of(compiling("xnnpack"), graph, variants_of(graph).at(0).name);
+  const std::string tensors =
+      R"("tensors":[{"extents":[2,3,4],"role":"input"},{"extents":[2,3,4],"index":1,"role":"input"},)"
+      R"({"extents":[2,6,4],"role":"output"}]})";
+  const auto code_of = [&](const std::string& ops) {
+    artifact.bytes = R"({"schema":"xnnpack-program/1","ops":[)" + ops + "]," + tensors;
+    return load_error(graph, artifact);
+  };
+  EXPECT_EQ(code_of(R"({"kind":"concat","axes":[1],"inputs":[0,1],"output":2})"), "");
+  for (const char* ops : {R"({"kind":"concat","axes":[1],"inputs":[0],"output":2})",
+                          R"({"kind":"concat","axes":[2],"inputs":[0,1],"output":2})",
+                          R"({"kind":"concat","axes":[1],"inputs":[0,2],"output":2})",
+                          R"({"kind":"concat","axes":[1],"inputs":[0,1],"output":1})",
+                          R"({"kind":"concat","axes":[1],"inputs":[0,1],"output":2},)"
+                          R"({"kind":"concat","axes":[1],"inputs":[0,1],"output":2})",
+                          R"({"kind":"pad","begin":[0,0,0],"end":[0,2,0],"inputs":[0],"output":2})",
+                          R"({"kind":"reduction","algorithm":"sum","axes":[1,1,1],"inputs":[0],"output":2})",
+                          R"({"kind":"binary","algorithm":"add","inputs":[0],"output":2})"})
+    EXPECT_EQ(code_of(ops), "backend/bad-artifact") << ops;
+}
+
 /// The library does not look at all of its parameters.
 TEST(XnnpackArtifact, IsRefusedWhenItsParametersDoNotFit) {
   const Graph graph = small_graph();

@@ -1,4 +1,4 @@
-// Imports many files in child processes, so that one that ends or hangs the process is found and the others go on.
+// Does many tasks in child processes, so that one that ends or hangs the process is found and the others go on.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@ struct ChildAnswer {
 struct ChildLimits {
   double seconds = 10;
   std::size_t bytes = std::size_t{2} << 30;  ///< of memory beyond what the process has already; not under a sanitiser
+  std::size_t tasks = 1000;  ///< of one child: what libraries keep for later is not the next task's memory
 };
 
 /// The answers of task(0) to task(count - 1). One child does many tasks and is replaced when it ends or takes too long.

@@ -1,4 +1,4 @@
-#include "tests/onnx/import_child.h"
+#include "tests/support/child_tasks.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 
 namespace collage::testing {
@@ -65,7 +67,7 @@ struct Header {
 [[noreturn]] void serve(int to, std::size_t first, std::size_t count, const ChildLimits& limits,
                         const std::function<std::string(std::size_t)>& task) {
   limit_memory(limits.bytes);
-  for (std::size_t i = first; i < count; ++i) {
+  for (std::size_t i = first; i < std::min(count, first + limits.tasks); ++i) {
     const auto begin = std::chrono::steady_clock::now();
     const std::string text = task(i);
     const Header header{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), text.size()};
@@ -87,6 +89,8 @@ std::vector<ChildAnswer> answers_of_children(std::size_t count, const ChildLimit
   while (answers.size() < count) {
     int ends[2];
     if (::pipe(ends) != 0) break;
+    std::fflush(nullptr);  // else a child that ends by itself writes it once more
+    const std::size_t end = std::min(count, answers.size() + limits.tasks);
     const pid_t child = ::fork();
     if (child == 0) {
       ::close(ends[0]);
@@ -94,7 +98,7 @@ std::vector<ChildAnswer> answers_of_children(std::size_t count, const ChildLimit
     }
     ::close(ends[1]);
     Got got = Got::kAll;
-    while (answers.size() < count) {
+    while (answers.size() < end) {
       Header header;
       // What a busy machine adds is not the task's; it says itself how long it took.
       got = read_all(ends[0], &header, sizeof(header), 3 * limits.seconds);
