@@ -33,6 +33,7 @@ json json_of(const TensorInfo& tensor) {
   put(object, "offset", tensor.offset);
   put(object, "positions", tensor.positions);
   put(object, "scale", tensor.scale, 1.F);
+  put(object, "numbers", tensor.numbers);
   return object;
 }
 
@@ -52,6 +53,7 @@ TensorInfo tensor_of(const json& object) {
   get(object, "offset", tensor.offset);
   get(object, "positions", tensor.positions);
   get(object, "scale", tensor.scale);
+  get(object, "numbers", tensor.numbers);
   return tensor;
 }
 
@@ -82,6 +84,21 @@ PostOp post_of(const json& object) {
   return post;
 }
 
+json json_of(const Scaling& scaling) {
+  return {scaling.source,       scaling.source_zero, scaling.weights,
+          scaling.weights_zero, scaling.result,      scaling.result_zero};
+}
+
+Scaling scaling_of(const json& list) {
+  const auto tensors = list.get<std::array<int, 6>>();
+  return {.source = tensors[0],
+          .source_zero = tensors[1],
+          .weights = tensors[2],
+          .weights_zero = tensors[3],
+          .result = tensors[4],
+          .result_zero = tensors[5]};
+}
+
 json json_of(const Op& op) {
   json object = {{"kind", word_of(kOpKinds, op.kind)}, {"inputs", op.inputs}, {"output", op.output}};
   put(object, "algorithm", op.algorithm);
@@ -97,6 +114,7 @@ json json_of(const Op& op) {
   put(object, "family", op.family);
   put(object, "implementation", op.implementation);
   put(object, "only_if_apart", op.only_if_apart);
+  if (op.scaling != Scaling()) object["scaling"] = json_of(op.scaling);
   for (const PostOp& post : op.post) object["post"].push_back(json_of(post));
   return object;
 }
@@ -119,9 +137,24 @@ Op op_of(const json& object) {
   get(object, "family", op.family);
   get(object, "implementation", op.implementation);
   get(object, "only_if_apart", op.only_if_apart);
+  if (const auto scaling = object.find("scaling"); scaling != object.end()) op.scaling = scaling_of(*scaling);
   if (const auto posts = object.find("post"); posts != object.end())
     for (const json& post : *posts) op.post.push_back(post_of(post));
   return op;
+}
+
+/// Scales are literals of f32, zero points of i32; one number each, except for the scales of weights.
+void check_scaling(const Program& program, const Scaling& scaling) {
+  const auto check = [&](int index, ElementType type, bool may_be_list) {
+    if (index < 0) return;
+    const TensorInfo& tensor = program.tensors[static_cast<std::size_t>(index)];
+    const bool is_list = tensor.role == Role::kLiteral && tensor.type == type && !tensor.numbers.empty();
+    if (!is_list || (tensor.numbers.size() > 1 && !may_be_list)) throw std::runtime_error("scales of another kind");
+  };
+  for (const int scale : {scaling.source, scaling.result}) check(scale, ElementType::kFloat32, false);
+  check(scaling.weights, ElementType::kFloat32, true);
+  for (const int zero : {scaling.source_zero, scaling.weights_zero, scaling.result_zero})
+    check(zero, ElementType::kInt32, false);
 }
 
 /// Every tensor an operation names exists, so that later code may index freely.
@@ -134,6 +167,10 @@ void check_references(const Program& program) {
     if (op.inputs.empty()) throw std::runtime_error("an operation without inputs");
     check(op.output, 0);
     for (int input : op.inputs) check(input, 0);
+    for (const int tensor : {op.scaling.source, op.scaling.source_zero, op.scaling.weights, op.scaling.weights_zero,
+                             op.scaling.result, op.scaling.result_zero})
+      check(tensor, -1);
+    check_scaling(program, op.scaling);
     for (const PostOp& post : op.post) {
       check(post.tensor, -1);
       check(post.second, -1);
