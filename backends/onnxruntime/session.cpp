@@ -8,6 +8,7 @@ namespace {
 // Keys are literal where the library knows more than the headers do.
 constexpr const char* kReadInPlace = "session.use_external_initializer_file_buffers_directly";
 constexpr const char* kForceSpinningStop = "session.force_spinning_stop";
+constexpr const char* kWeightsOfFewBits = "session.qdq_matmulnbits_accuracy_level";
 constexpr const char* kDisabledOptimizers = "optimization.disable_specified_optimizers";
 
 Ort::SessionOptions make_options(const SessionSettings& settings) {
@@ -20,6 +21,8 @@ Ort::SessionOptions make_options(const SessionSettings& settings) {
   options.AddConfigEntry(kReadInPlace, "1");
   // Threads may spin between two operators of one run, never between runs, when another backend computes.
   options.AddConfigEntry(kForceSpinningStop, "1");
+  // Products of f32 by weights of a few bits stay products of f32: by default their source is rounded to 8 bits, too.
+  options.AddConfigEntry(kWeightsOfFewBits, "1");
   if (!settings.disabled.empty()) options.AddConfigEntry(kDisabledOptimizers, settings.disabled.c_str());
   for (const std::string& library : settings.operator_libraries) options.RegisterCustomOpsLibrary(library.c_str());
   return options;
