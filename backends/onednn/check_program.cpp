@@ -96,6 +96,7 @@ class Check {
       if (!exists(op.output) || !std::ranges::all_of(op.inputs, [&](int input) { return exists(input); }))
         return bad("an operation on a tensor that does not exist");
       if (!fits(op)) return bad("an operation on tensors that do not fit it");
+      if (!scales_fit(op)) return bad("scales that do not fit their operation");
       for (const PostOp& post : op.post)
         if (!fits(op, post)) return bad("an operation after another that does not fit it");
     }
@@ -121,6 +122,25 @@ class Check {
         if (tensor(op.inputs[i]).extents != Extents{source.extents[channels]}) return false;
     }
     return true;
+  }
+
+  /// Scales are literals of f32, zero points of i32: one number each, but for the scales of weights, of which there may
+  /// be one for each channel of the result. The library reads as many as there are channels.
+  [[nodiscard]] bool scales_fit(const Op& op) const {
+    const Extents& result = tensor(op.output).extents;
+    const auto has = [&](int index, ElementType type, bool may_be_list) {
+      if (index == -1) return true;
+      if (!exists(index)) return false;
+      const TensorInfo& literal = tensor(index);
+      if (literal.role != Role::kLiteral || literal.type != type || literal.numbers.empty()) return false;
+      if (literal.numbers.size() == 1) return true;
+      const std::size_t channels = op.kind == OpKind::kMatMul ? result.size() - 1 : 1;
+      return may_be_list && result.size() > channels && std::ssize(literal.numbers) == result[channels];
+    };
+    const Scaling& scaling = op.scaling;
+    return has(scaling.source, ElementType::kFloat32, false) && has(scaling.result, ElementType::kFloat32, false) &&
+           has(scaling.weights, ElementType::kFloat32, true) && has(scaling.source_zero, ElementType::kInt32, false) &&
+           has(scaling.weights_zero, ElementType::kInt32, false) && has(scaling.result_zero, ElementType::kInt32, false);
   }
 
   [[nodiscard]] bool fits(const Op& op, const PostOp& post) const {

@@ -1,6 +1,8 @@
 // Version and properties of the oneDNN library in this process.
 #pragma once
 
+#include <oneapi/dnnl/dnnl.hpp>
+
 #include <string>
 
 namespace collage::onednn {
@@ -11,6 +13,9 @@ inline constexpr const char* kBackendKind = COLLAGE_ONEDNN_KIND;
 #else
 inline constexpr const char* kBackendKind = "onednn";
 #endif
+
+/// Version 3 has what products of bytes need, zero points and scales as arguments; and a graph interface.
+inline constexpr bool kIsVersion3 = DNNL_VERSION_MAJOR >= 3;
 
 /// "2.6.3".
 [[nodiscard]] std::string library_version();

@@ -12,6 +12,9 @@
 #include "primitives/kernel.h"
 #include "region/containment.h"
 #include "rules.h"
+#if DNNL_VERSION_MAJOR >= 3
+#include "backends/onednn3/graph/attention_kernel.h"
+#endif
 
 namespace collage::onednn {
 namespace {
@@ -65,6 +68,50 @@ std::optional<Variant> view_of(const Graph& graph, const Region& region, const F
                  .output_formats = std::vector<Format>(region.outputs.size(), blocked)};
 }
 
+// What version 3 alone has: attentions as one partition of its graph interface.
+#if DNNL_VERSION_MAJOR >= 3
+std::optional<Variant> attention_variant(const Graph& graph, const Region& region) {
+  if (!read_attention(graph, region)) return std::nullopt;
+  return Variant{.name = "graph",
+                 .input_formats = Formats(region.inputs.size(), plain()),
+                 .output_formats = Formats(region.outputs.size(), plain())};
+}
+
+std::expected<Artifact, Refusal> attention_artifact(const CompileRequest& request, const std::string& compatibility,
+                                                    const dnnl::engine& engine, int threads) {
+  auto read = read_attention(*request.graph, request.region);
+  if (!read) return std::unexpected(read.error());
+  if (request.variant != attention_variant(*request.graph, request.region))
+    return refuse_request(RefusalReason::kFormat, "the variant has other formats");
+  read->attention.threads = threads;
+  if (auto ok = try_attention(read->attention, engine); !ok) return std::unexpected(ok.error());
+  return Artifact{
+      .bytes = to_json(read->attention), .compatibility = compatibility, .constants = std::move(read->constants)};
+}
+
+/// The kernel of an attention's artifact; nothing for other artifacts.
+std::optional<Result<std::unique_ptr<Kernel>>> attention_kernel(const LoadRequest& request,
+                                                                const dnnl::engine& engine) {
+  if (!is_attention(request.artifact.bytes)) return std::nullopt;
+  auto attention = parse_attention(request.artifact.bytes);
+  if (!attention) return std::unexpected(attention.error());
+  if (attention->threads != request.threads)
+    return fail(ExitCode::kBadInput, "backend/other-threads", kBackendKind,
+                std::to_string(request.threads) + " threads", std::to_string(attention->threads) + ", as compiled");
+  return load_attention(*attention, request, engine);
+}
+#else
+std::optional<Variant> attention_variant(const Graph&, const Region&) { return std::nullopt; }
+bool is_attention(std::string_view) { return false; }
+std::expected<Artifact, Refusal> attention_artifact(const CompileRequest&, const std::string&, const dnnl::engine&,
+                                                    int) {
+  return refuse_request(RefusalReason::kMissing, "no graph interface");
+}
+std::optional<Result<std::unique_ptr<Kernel>>> attention_kernel(const LoadRequest&, const dnnl::engine&) {
+  return std::nullopt;
+}
+#endif
+
 }  // namespace
 
 OneDnnBackend::OneDnnBackend(std::string instance_name, std::string problem) {
@@ -82,6 +129,7 @@ PartitionRules OneDnnBackend::rules() const { return partition_rules(); }
 
 std::expected<std::vector<Variant>, Refusal> OneDnnBackend::support(const Graph& graph, const Region& region,
                                                                     const CompileOptions& options) const {
+  if (auto attention = attention_variant(graph, region)) return std::vector{*std::move(attention)};
   const auto analysis = analyse(graph, region);
   if (!analysis) return std::unexpected(analysis.error());
   std::vector<Variant> variants;
@@ -108,6 +156,8 @@ std::expected<Artifact, Refusal> OneDnnBackend::compile_one(const CompileRequest
                                                             const CompileOptions& options) const {
   if (request.model_bytes) return refuse_request(RefusalReason::kStructure, "this is no engine");
   const Graph& graph = *request.graph;
+  if (attention_variant(graph, request.region))
+    return attention_artifact(request, compatibility_, engine_, options.threads);
   const auto analysis = analyse(graph, request.region);
   if (!analysis) return std::unexpected(analysis.error());
   const std::vector<Choice> choices =
@@ -137,18 +187,23 @@ std::vector<std::expected<Artifact, Refusal>> OneDnnBackend::compile(std::span<c
 }
 
 Result<StoredProgram> OneDnnBackend::program_of(const LoadRequest& request) const {
-  const ArtifactView& artifact = request.artifact;
-  if (artifact.compatibility != compatibility_)
-    return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", info_.name,
-                std::string(artifact.compatibility), compatibility_);
-  COLLAGE_TRY(StoredProgram stored, parse_program(artifact.bytes));
+  COLLAGE_TRY_VOID(check_compatibility(request.artifact));
+  COLLAGE_TRY(StoredProgram stored, parse_program(request.artifact.bytes));
   if (stored.threads != request.threads)
     return fail(ExitCode::kBadInput, "backend/other-threads", info_.name, std::to_string(request.threads) + " threads",
                 std::to_string(stored.threads) + ", as compiled");
   return stored;
 }
 
+Result<void> OneDnnBackend::check_compatibility(const ArtifactView& artifact) const {
+  if (artifact.compatibility == compatibility_) return {};
+  return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", info_.name, std::string(artifact.compatibility),
+              compatibility_);
+}
+
 Result<std::unique_ptr<Kernel>> OneDnnBackend::load(const LoadRequest& request) {
+  COLLAGE_TRY_VOID(check_compatibility(request.artifact));
+  if (auto kernel = attention_kernel(request, engine_)) return *std::move(kernel);
   COLLAGE_TRY(const StoredProgram stored, program_of(request));
   const KeepOpenMpThreads keep;
   use_threads(request.threads);
@@ -168,6 +223,8 @@ std::vector<MaybePrepared> OneDnnBackend::prepare_constants(std::span<const Load
 }
 
 MaybePrepared OneDnnBackend::prepare_one(const LoadRequest& request) const {
+  COLLAGE_TRY_VOID(check_compatibility(request.artifact));
+  if (is_attention(request.artifact.bytes)) return std::nullopt;
   COLLAGE_TRY(StoredProgram stored, program_of(request));
   if (stored.program.is_prepared || request.constants.empty()) return std::nullopt;
   use_threads(request.threads);

@@ -39,6 +39,8 @@ class OneDnnBackend final : public Backend, public ConstantsExtension, public Fo
   [[nodiscard]] std::expected<Artifact, Refusal> compile_one(const CompileRequest& request,
                                                              const CompileOptions& options) const;
   [[nodiscard]] MaybePrepared prepare_one(const LoadRequest& request) const;
+  /// Error backend/incompatible-artifact.
+  [[nodiscard]] Result<void> check_compatibility(const ArtifactView& artifact) const;
   /// The program to load. Errors backend/incompatible-artifact, backend/bad-artifact, backend/other-threads.
   [[nodiscard]] Result<StoredProgram> program_of(const LoadRequest& request) const;
 

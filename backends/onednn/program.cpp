@@ -35,6 +35,7 @@ json json_of(const TensorInfo& tensor) {
   put(object, "offset", tensor.offset);
   put(object, "positions", tensor.positions);
   put(object, "scale", tensor.scale, 1.F);
+  put(object, "numbers", tensor.numbers);
   return object;
 }
 
@@ -54,6 +55,7 @@ TensorInfo tensor_of(const json& object) {
   get(object, "offset", tensor.offset);
   get(object, "positions", tensor.positions);
   get(object, "scale", tensor.scale);
+  get(object, "numbers", tensor.numbers);
   return tensor;
 }
 
@@ -84,6 +86,21 @@ PostOp post_of(const json& object) {
   return post;
 }
 
+json json_of(const Scaling& scaling) {
+  return {scaling.source,       scaling.source_zero, scaling.weights,
+          scaling.weights_zero, scaling.result,      scaling.result_zero};
+}
+
+Scaling scaling_of(const json& list) {
+  const auto tensors = list.get<std::array<int, 6>>();
+  return {.source = tensors[0],
+          .source_zero = tensors[1],
+          .weights = tensors[2],
+          .weights_zero = tensors[3],
+          .result = tensors[4],
+          .result_zero = tensors[5]};
+}
+
 json json_of(const Op& op) {
   json object = {{"kind", word_of(kOpKinds, op.kind)}, {"inputs", op.inputs}, {"output", op.output}};
   put(object, "algorithm", op.algorithm);
@@ -99,6 +116,7 @@ json json_of(const Op& op) {
   put(object, "family", op.family);
   put(object, "implementation", op.implementation);
   put(object, "only_if_apart", op.only_if_apart);
+  if (op.scaling != Scaling()) object["scaling"] = json_of(op.scaling);
   for (const PostOp& post : op.post) object["post"].push_back(json_of(post));
   return object;
 }
@@ -121,6 +139,7 @@ Op op_of(const json& object) {
   get(object, "family", op.family);
   get(object, "implementation", op.implementation);
   get(object, "only_if_apart", op.only_if_apart);
+  if (const auto scaling = object.find("scaling"); scaling != object.end()) op.scaling = scaling_of(*scaling);
   if (const auto posts = object.find("post"); posts != object.end())
     for (const json& post : *posts) op.post.push_back(post_of(post));
   return op;

@@ -31,7 +31,8 @@ struct TensorInfo {
   Extents diagonal = {};
   /// Of a literal matrix that interpolates: row r weighs the two columns around positions[r].
   std::vector<float> positions = {};
-  float scale = 1.F;  ///< constants are multiplied by it at load; the value of a literal
+  float scale = 1.F;                ///< constants of f32 are multiplied by it at load; the value of a literal
+  std::vector<float> numbers = {};  ///< of a literal with several elements: those, in the order of `extents`
   bool operator==(const TensorInfo&) const = default;
 };
 
@@ -69,6 +70,14 @@ enum class OpKind : std::uint8_t {
   kReorder  ///< inputs: source
 };
 
+/// What the integers of a product stand for, as tensors: (integer - zero) * scale. -1 = 0, or 1.
+struct Scaling {
+  int source = -1, source_zero = -1;
+  int weights = -1, weights_zero = -1;  ///< scales of all weights, or of each output
+  int result = -1, result_zero = -1;
+  bool operator==(const Scaling&) const = default;
+};
+
 struct Op {
   OpKind kind = OpKind::kReorder;
   std::string algorithm = {};    ///< where the kind has several: "max", "avg_include_padding", "relu", "add", "log"
@@ -82,6 +91,7 @@ struct Op {
   std::vector<PostOp> post = {};
   std::string family = {};          ///< which implementations will do: "" any, else as family_of says
   std::string implementation = {};  ///< the library's own name of the one chosen; empty before realise()
+  Scaling scaling = {};             ///< of convolutions and products; version 3 of the library
   bool only_if_apart = false;       ///< reorder: nothing to do when both ends are the same memory
   bool operator==(const Op&) const = default;
 };
@@ -95,7 +105,8 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
-/// The element type of the value that a tensor stores: a model's constants have it until they are packed.
+/// The element type of the value that a tensor stores: a model's constants have it until they are packed, except that
+/// where i8 is wanted they may be u8, each 128 larger.
 [[nodiscard]] ElementType value_type(const TensorInfo& tensor);
 
 /// The first post-op as an operation from `source` to `output`, the rest as its post-ops. The first is no sum and no

@@ -1,6 +1,7 @@
 #include "rules.h"
 
 #include "analysis/steps.h"
+#include "library.h"
 
 namespace collage::onednn {
 
@@ -21,6 +22,15 @@ PartitionRules partition_rules() {
       {"batch-normalisation", "BatchNormalization -> " + steps},
       {"element-wise", step_operators() + " -> " + steps}};
   rules.growth = Growth::kNone;
+  if (!kIsVersion3) return rules;
+  rules.patterns.push_back(
+      {"attention", "MatMul(Transpose?(*), Transpose?(*)) -> Mul|Div -> Add -> Softmax -> MatMul -> Transpose"});
+  // A product of bytes waits for several dequantisers, some of which others read too.
+  const std::string product = "Conv|MatMul|Gemm(DequantizeLinear, DequantizeLinear, ";
+  const std::string end = ") -> " + steps + " -> QuantizeLinear?";
+  rules.more = {with_repeats(any_of({pattern_rule("bytes", product + "*?" + end),
+                                     pattern_rule("bytes-bias", product + "DequantizeLinear" + end)}),
+                             {"DequantizeLinear"})};
   return rules;
 }
 

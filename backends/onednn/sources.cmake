@@ -11,7 +11,9 @@ set(COLLAGE_ONEDNN_SOURCES
   primitives/algorithms.cpp primitives/constants.cpp primitives/kernel.cpp primitives/primitives.cpp
   primitives/realise.cpp
   ../common/build_id/build_id.cpp
-  ../common/window/window.cpp)
+  ../common/window/window.cpp
+  ../common/quantised/bytes.cpp
+  analysis/analysis_bytes.cpp lowering/lower_bytes.cpp)
 list(TRANSFORM COLLAGE_ONEDNN_SOURCES PREPEND "${COLLAGE_ONEDNN_FOLDER}/")
 find_package(OpenMP COMPONENTS CXX QUIET)
 

@@ -9,6 +9,7 @@ namespace {
 constexpr const char* kReadInPlace = "session.use_external_initializer_file_buffers_directly";
 constexpr const char* kNoPrepacking = "session.disable_prepacking";
 constexpr const char* kForceSpinningStop = "session.force_spinning_stop";
+constexpr const char* kWeightsOfFewBits = "session.qdq_matmulnbits_accuracy_level";
 constexpr const char* kDisabledOptimizers = "optimization.disable_specified_optimizers";
 
 Ort::SessionOptions make_options(const SessionSettings& settings) {
@@ -24,6 +25,8 @@ Ort::SessionOptions make_options(const SessionSettings& settings) {
   // Packed weights are copies. A session without optimisation is made for a run or two: they would cost more than they
   // give.
   if (settings.level == ORT_DISABLE_ALL) options.AddConfigEntry(kNoPrepacking, "1");
+  // Products of f32 by weights of a few bits stay products of f32: by default their source is rounded to 8 bits, too.
+  options.AddConfigEntry(kWeightsOfFewBits, "1");
   if (!settings.disabled.empty()) options.AddConfigEntry(kDisabledOptimizers, settings.disabled.c_str());
   for (const std::string& library : settings.operator_libraries) options.RegisterCustomOpsLibrary(library.c_str());
   return options;

@@ -147,6 +147,9 @@ std::optional<Refusal> openvino_fault(const Graph& graph, const Node& node) {
   // Its halves are those of interleaved pairs.
   if (is_op(node, "RotaryEmbedding")) return refuse(RefusalReason::kOperator, "RotaryEmbedding");
   if (is_op(node, "Attention")) return attention_fault(graph, node);
+  // What lies beyond the range of a byte comes out modulo 256.
+  if (node.domain == "com.microsoft" && node.op_type.starts_with("QLinear"))
+    return refuse(RefusalReason::kOperator, node.op_type);
   // The divisor counts what lies behind the padding.
   if (is_op(node, "AveragePool") && integer(node, "ceil_mode") != 0 && integer(node, "count_include_pad") != 0)
     return refuse(RefusalReason::kAttribute, "AveragePool of padding with its extents rounded up");

@@ -24,32 +24,51 @@ bool is_inside(const TensorInfo& tensor, std::int64_t elements) {
   return elements > last;
 }
 
-void gather(const float* from, const TensorInfo& tensor, std::size_t axis, float*& to) {
+/// `move` is what becomes of each element.
+template <class Element, class Move>
+void gather(const Element* from, const TensorInfo& tensor, std::size_t axis, Element*& to, const Move& move) {
   const std::int64_t count = tensor.gathered[axis];
   const std::int64_t step = tensor.steps[axis];
   if (axis + 1 < tensor.gathered.size()) {
-    for (std::int64_t i = 0; i < count; ++i) gather(from + i * step, tensor, axis + 1, to);
+    for (std::int64_t i = 0; i < count; ++i) gather(from + i * step, tensor, axis + 1, to, move);
     return;
   }
-  for (std::int64_t i = 0; i < count; ++i) *to++ = from[i * step] * tensor.scale;
+  for (std::int64_t i = 0; i < count; ++i) *to++ = move(from[i * step]);
+}
+
+std::size_t bytes_with_tail(const TensorInfo& tensor) {
+  return byte_count(tensor.type, tensor.extents) + XNN_EXTRA_BYTES;
+}
+
+void gather_all(const Tensor& constant, const TensorInfo& tensor, std::span<std::byte> bytes) {
+  if (tensor.type == ElementType::kFloat32) {
+    auto* to = reinterpret_cast<float*>(bytes.data());
+    gather(constant.data.as<float>().data(), tensor, 0, to, [&](float one) { return one * tensor.scale; });
+    return;
+  }
+  auto* to = reinterpret_cast<std::uint8_t*>(bytes.data());
+  const unsigned flip = is_flipped(constant.type, tensor.type) ? kSignBit : 0U;
+  gather(constant.data.as<std::uint8_t>().data(), tensor, 0, to,
+         [flip](std::uint8_t one) { return static_cast<std::uint8_t>(one ^ flip); });
 }
 
 }  // namespace
 
 Buffer blank_bytes(const TensorInfo& tensor) {
-  return Buffer::make(byte_count(ElementType::kFloat32, tensor.extents) + XNN_EXTRA_BYTES, [](std::span<std::byte>) {});
+  return Buffer::make(bytes_with_tail(tensor), [](std::span<std::byte>) {});
 }
 
 Result<Buffer> constant_bytes(const Program& program, const TensorInfo& tensor, const std::vector<Tensor>& constants) {
   if (tensor.index >= constants.size()) return bad_artifact("a constant that is not given");
   const Tensor& constant = constants[tensor.index];
   if (program.is_prepared) {
-    if (constant.data.size() != byte_count(ElementType::kFloat32, tensor.extents) + XNN_EXTRA_BYTES)
-      return bad_artifact("a prepared constant of another size");
+    if (constant.data.size() != bytes_with_tail(tensor)) return bad_artifact("a prepared constant of another size");
     return constant.data;
   }
-  const auto elements = static_cast<std::int64_t>(constant.data.size() / sizeof(float));
-  if (constant.type != ElementType::kFloat32) return bad_artifact("a constant of another type");
+  if (constant.type != tensor.type && !is_flipped(constant.type, tensor.type))
+    return bad_artifact("a constant of another type");
+  if (tensor.type == ElementType::kInt32) return bad_artifact("a constant of i32");
+  const auto elements = static_cast<std::int64_t>(constant.data.size() / byte_count(tensor.type, {1}));
   TensorInfo whole = tensor;
   if (whole.gathered.empty()) {
     whole.gathered = {elements};
@@ -57,11 +76,7 @@ Result<Buffer> constant_bytes(const Program& program, const TensorInfo& tensor, 
   }
   if (element_count(whole.gathered) != element_count(tensor.extents) || !is_inside(whole, elements))
     return bad_artifact("a constant of another size");
-  return Buffer::make(byte_count(ElementType::kFloat32, tensor.extents) + XNN_EXTRA_BYTES,
-                      [&](std::span<std::byte> bytes) {
-                        auto* to = reinterpret_cast<float*>(bytes.data());
-                        gather(constant.data.as<float>().data(), whole, 0, to);
-                      });
+  return Buffer::make(bytes_with_tail(tensor), [&](std::span<std::byte> bytes) { gather_all(constant, whole, bytes); });
 }
 
 Result<PreparedArtifact> prepare(Program program, const std::vector<Tensor>& constants) {
@@ -69,9 +84,9 @@ Result<PreparedArtifact> prepare(Program program, const std::vector<Tensor>& con
   for (TensorInfo& tensor : program.tensors) {
     if (tensor.role != Role::kConstant) continue;
     COLLAGE_TRY(Buffer bytes, constant_bytes(program, tensor, constants));
-    tensor = {.role = Role::kConstant,
-              .index = static_cast<std::uint32_t>(prepared.constants.size()),
-              .extents = tensor.extents};
+    tensor.index = static_cast<std::uint32_t>(prepared.constants.size());
+    tensor.gathered = tensor.steps = {};
+    tensor.scale = 1.F;
     prepared.constants.emplace_back(std::move(bytes));
   }
   program.is_prepared = true;

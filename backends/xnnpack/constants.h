@@ -1,5 +1,6 @@
 // Constants as the library reads them: gathered from the model's tensors, with the bytes behind them that it may read.
-// In:  a program, the model's constants or prepared ones. Out: a Buffer of a tensor's elements, XNN_EXTRA_BYTES longer.
+// In:  a program, the model's constants or prepared ones. Out: a Buffer of a tensor's elements, XNN_EXTRA_BYTES longer;
+//       bytes as signed or unsigned as the program wants them.
 // Cost: one pass over the elements; prepared constants are taken as they are.
 #pragma once
 
@@ -20,5 +21,8 @@ namespace collage::xnnpack {
 [[nodiscard]] Result<PreparedArtifact> prepare(Program program, const std::vector<Tensor>& constants);
 /// Zeros in its place, for what does not look at the numbers.
 [[nodiscard]] Buffer blank_bytes(const TensorInfo& tensor);
+
+/// What tells bytes of i8 from those of u8 that stand for the same number.
+inline constexpr unsigned kSignBit = 0x80;
 
 }  // namespace collage::xnnpack

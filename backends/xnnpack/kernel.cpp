@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "backends/common/quantised/bytes.h"
 #include "constants.h"
 #include "library.h"
 #include "subgraph.h"
@@ -31,6 +32,7 @@ struct Loaded {
   std::vector<Buffer> bytes;  ///< of constants and literals, by tensor
   std::vector<std::size_t> input_bytes, output_bytes;
   std::vector<bool> input_needs_tail, output_needs_tail;  ///< something may read past its end
+  std::vector<bool> input_flips, output_flips;            ///< bytes of the port are moved by 128
   Pool pool;
   WeightsCache cache;
   std::mutex mutex;  ///< guards the rest, and the cache while a runtime looks its weights up
@@ -57,9 +59,10 @@ class LoadedCall final : public Call {
     for (std::uint32_t i = 0; i < loaded_->ports.inputs; ++i) {
       const void* data = buffers.inputs[i];
       const std::size_t bytes = loaded_->input_bytes[i];
-      if (loaded_->input_needs_tail[i] && ends_at_page(data, bytes)) {
+      const bool flips = loaded_->input_flips[i];
+      if (flips || (loaded_->input_needs_tail[i] && ends_at_page(data, bytes))) {
         std::byte* copy = make_copy(bytes);
-        before_.push_back({.to = copy, .from = data, .bytes = bytes});
+        before_.push_back({.to = copy, .from = data, .bytes = bytes, .flips = flips});
         data = copy;
       }
       values.push_back({.id = i, .data = const_cast<void*>(data)});  // the library writes to no input
@@ -67,9 +70,10 @@ class LoadedCall final : public Call {
     for (std::uint32_t i = 0; i < loaded_->ports.outputs; ++i) {
       void* data = buffers.outputs[i];
       const std::size_t bytes = loaded_->output_bytes[i];
-      if (loaded_->output_needs_tail[i] && ends_at_page(data, bytes)) {
+      const bool flips = loaded_->output_flips[i];
+      if (flips || (loaded_->output_needs_tail[i] && ends_at_page(data, bytes))) {
         std::byte* copy = make_copy(bytes);
-        after_.push_back({.to = data, .from = copy, .bytes = bytes});
+        after_.push_back({.to = data, .from = copy, .bytes = bytes, .flips = flips});
         data = copy;
       }
       values.push_back({.id = loaded_->ports.inputs + i, .data = data});
@@ -79,10 +83,10 @@ class LoadedCall final : public Call {
   }
 
   Result<void> run() override {
-    for (const Copy& copy : before_) std::memcpy(copy.to, copy.from, copy.bytes);
+    for (const Copy& copy : before_) copy.run();
     const xnn_status status = xnn_invoke_runtime(runtime_.get());
     if (status != xnn_status_success) return library_failed(status_text(status));
-    for (const Copy& copy : after_) std::memcpy(copy.to, copy.from, copy.bytes);
+    for (const Copy& copy : after_) copy.run();
     return {};
   }
 
@@ -91,6 +95,17 @@ class LoadedCall final : public Call {
     void* to;
     const void* from;
     std::size_t bytes;
+    bool flips = false;
+
+    void run() const {
+      if (!flips) {
+        std::memcpy(to, from, bytes);
+        return;
+      }
+      const auto* source = static_cast<const std::uint8_t*>(from);
+      auto* target = static_cast<std::uint8_t*>(to);
+      for (std::size_t i = 0; i < bytes; ++i) target[i] = static_cast<std::uint8_t>(source[i] ^ kSignBit);
+    }
   };
 
   std::byte* make_copy(std::size_t bytes) {
@@ -120,9 +135,17 @@ class LoadedKernel final : public Kernel {
   std::shared_ptr<Loaded> loaded_;
 };
 
-/// Every port is a tensor of as many elements as it has, f32; sizes go to `bytes`.
+bool fits_port(const TensorInfo& tensor, const Port& port) {
+  const bool has_type = port.type.element == tensor.type || is_flipped(port.type.element, tensor.type);
+  const bool is_known = tensor.type == ElementType::kFloat32 || is_byte(tensor.type);
+  return has_type && is_known && port.type.is_static() && !port.place.format.narrow() &&
+         element_count(tensor.extents) == element_count(port.type.extents());
+}
+
+/// Every port is a tensor of as many elements as it has, f32 or bytes; sizes go to `bytes`.
 Result<void> check_ports(const Program& program, Role role, const std::vector<Port>& ports,
-                         std::vector<std::size_t>& bytes) {
+                         std::vector<std::size_t>& bytes, std::vector<bool>& flips) {
+  flips.resize(ports.size());
   std::vector<bool> is_seen(ports.size(), false);
   for (const TensorInfo& tensor : program.tensors) {
     if (tensor.role != role) continue;
@@ -130,12 +153,11 @@ Result<void> check_ports(const Program& program, Role role, const std::vector<Po
       return bad_artifact("a port that is not there, or twice");
     is_seen[tensor.index] = true;
     const Port& port = ports[tensor.index];
-    if (!port.type.is_static() || port.type.element != ElementType::kFloat32 || port.place.format.narrow() ||
-        element_count(tensor.extents) != element_count(port.type.extents()))
-      return bad_artifact("a port of another size");
+    if (!fits_port(tensor, port)) return bad_artifact("a port of another size");
+    flips[tensor.index] = is_flipped(port.type.element, tensor.type);
   }
   if (std::ranges::find(is_seen, false) != is_seen.end()) return bad_artifact("a port that is not used");
-  for (const Port& port : ports) bytes.push_back(byte_count(ElementType::kFloat32, port.type.extents()));
+  for (const Port& port : ports) bytes.push_back(byte_count(port.type.element, port.type.extents()));
   return {};
 }
 
@@ -164,13 +186,28 @@ void note_tails(Loaded& loaded) {
 }
 
 Buffer literal_bytes(const TensorInfo& tensor) {
+  const std::vector<std::int32_t>& numbers = tensor.numbers;
+  if (!numbers.empty())
+    return Buffer::make(numbers.size() * sizeof(numbers[0]) + XNN_EXTRA_BYTES, [&](std::span<std::byte> bytes) {
+      std::memcpy(bytes.data(), numbers.data(), numbers.size() * sizeof(numbers[0]));
+    });
   return Buffer::make(sizeof(float) + XNN_EXTRA_BYTES,
                       [&](std::span<std::byte> bytes) { std::memcpy(bytes.data(), &tensor.scale, sizeof(float)); });
+}
+
+/// Equal constants of a plan may be one piece of memory. Weights of bytes are packed with scales, and the library tells
+/// packed weights apart by where they were.
+Buffer at_its_own_place(const Buffer& bytes, const std::vector<Buffer>& others) {
+  const bool is_shared = std::ranges::any_of(others, [&](const Buffer& other) { return other.data() == bytes.data(); });
+  return is_shared ? Buffer::copy_of(bytes.bytes()) : bytes;
 }
 
 }  // namespace
 
 bool reads_past_end(const Program& program, const Op& op) {
+  const auto type = [&](int tensor) { return program.tensors[static_cast<std::size_t>(tensor)].type; };
+  // Kernels of bytes read them by eights at least, and not all have masks.
+  if (is_byte(type(op.output)) || is_byte(type(op.inputs[0]))) return true;
   // With masks, kernels of AVX-512 end where their input does. Those of the library that may not are marked
   // XNN_OOB_READS: the ones for windows and movements, and for some products with fewer columns than a block has.
   static const bool has_masks = __builtin_cpu_supports("avx512f");
@@ -203,14 +240,18 @@ Result<std::unique_ptr<Kernel>> load_kernel(const Program& program, const LoadRe
   loaded->ports = {.inputs = static_cast<std::uint32_t>(request.inputs.size()),
                    .outputs = static_cast<std::uint32_t>(request.outputs.size())};
   COLLAGE_TRY_VOID(check_extents(program));
-  COLLAGE_TRY_VOID(check_ports(program, Role::kInput, request.inputs, loaded->input_bytes));
-  COLLAGE_TRY_VOID(check_ports(program, Role::kOutput, request.outputs, loaded->output_bytes));
+  COLLAGE_TRY_VOID(check_ports(program, Role::kInput, request.inputs, loaded->input_bytes, loaded->input_flips));
+  COLLAGE_TRY_VOID(check_ports(program, Role::kOutput, request.outputs, loaded->output_bytes, loaded->output_flips));
   for (const TensorInfo& tensor : program.tensors) {
     Buffer bytes;
     if (tensor.role == Role::kConstant) {
       COLLAGE_TRY(bytes, constant_bytes(program, tensor, request.constants));
+      if (is_byte(tensor.type)) bytes = at_its_own_place(bytes, loaded->bytes);
     } else if (tensor.role == Role::kLiteral) {
-      if (tensor.extents != Extents{1}) return bad_artifact("a literal of several numbers");
+      const bool is_list = tensor.type == ElementType::kInt32;
+      const std::int64_t count = is_list ? std::ssize(tensor.numbers) : 1;
+      if (is_byte(tensor.type) || tensor.extents != Extents{count} || is_list == tensor.numbers.empty())
+        return bad_artifact("a literal of other numbers");
       bytes = literal_bytes(tensor);
     }
     loaded->bytes.push_back(std::move(bytes));

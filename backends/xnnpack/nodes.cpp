@@ -15,6 +15,7 @@ const std::map<std::string, xnn_unary_operator, std::less<>>& unary_operators() 
       {"bankers_rounding", xnn_unary_bankers_rounding},
       {"ceiling", xnn_unary_ceiling},
       {"clamp", xnn_unary_clamp},
+      {"convert", xnn_unary_convert},
       {"elu", xnn_unary_elu},
       {"exp", xnn_unary_exp},
       {"floor", xnn_unary_floor},

@@ -39,10 +39,22 @@ constexpr std::array kOpKinds = {"convolution",
 json json_of(const TensorInfo& tensor) {
   json object = {{"role", word_of(kRoles, tensor.role)}, {"extents", tensor.extents}};
   put(object, "index", tensor.index);
+  if (tensor.type != ElementType::kFloat32) object["type"] = name_of(tensor.type);
+  put(object, "scales", tensor.scales);
+  put(object, "channel_axis", tensor.channel_axis, -1);
+  put(object, "zero", tensor.zero);
+  put(object, "numbers", tensor.numbers);
   put(object, "gathered", tensor.gathered);
   put(object, "steps", tensor.steps);
   put(object, "scale", tensor.scale, 1.F);
   return object;
+}
+
+ElementType type_of(const std::string& name) {
+  const auto type = element_type_of(name);
+  const bool is_known = type == ElementType::kInt8 || type == ElementType::kUint8 || type == ElementType::kInt32;
+  if (!is_known) throw std::runtime_error("no element type " + name);
+  return *type;
 }
 
 TensorInfo tensor_of(const json& object) {
@@ -50,6 +62,11 @@ TensorInfo tensor_of(const json& object) {
   tensor.role = enum_of<Role>(kRoles, object.at("role"));
   object.at("extents").get_to(tensor.extents);
   get(object, "index", tensor.index);
+  if (object.contains("type")) tensor.type = type_of(object.at("type").get<std::string>());
+  get(object, "scales", tensor.scales);
+  get(object, "channel_axis", tensor.channel_axis);
+  get(object, "zero", tensor.zero);
+  get(object, "numbers", tensor.numbers);
   get(object, "gathered", tensor.gathered);
   get(object, "steps", tensor.steps);
   get(object, "scale", tensor.scale);

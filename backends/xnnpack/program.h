@@ -16,16 +16,23 @@ namespace collage::xnnpack {
 
 enum class Role : std::uint8_t { kInput, kOutput, kConstant, kTemporary, kLiteral };
 
-/// A tensor as the library sees it: f32, dense, its axes from the outermost in memory to the innermost.
+/// A tensor as the library sees it: dense, its axes from the outermost in memory to the innermost.
 struct TensorInfo {
   Role role = Role::kTemporary;
   std::uint32_t index = 0;  ///< input port, output port or constant
   Extents extents = {};
+  /// f32, i8 or u8; i32 for a bias. Where a port or a constant has the other one of i8 and u8, its bytes are moved by
+  /// 128, and so is its zero point.
+  ElementType type = ElementType::kFloat32;
+  std::vector<float> scales = {};  ///< of integers: one, or one for each index along `channel_axis`
+  int channel_axis = -1;           ///< -1 = one scale
+  int zero = 0;                    ///< the integer that stands for 0
   /// Of a constant: elements are gathered over these axes, row-major, with these steps in the model's tensor, and then
   /// seen as `extents`. A step of 0 repeats. Empty = the model's elements as they are.
   Extents gathered = {};
   Extents steps = {};
-  float scale = 1.F;  ///< constants are multiplied by it; the value of a literal
+  float scale = 1.F;                       ///< constants of f32 are multiplied by it; the value of a literal
+  std::vector<std::int32_t> numbers = {};  ///< the elements of a literal of i32
   bool operator==(const TensorInfo&) const = default;
 };
 
@@ -38,7 +45,7 @@ enum class OpKind : std::uint8_t {
   kMaxPooling,
   kAveragePooling,  ///< padding is not counted
   kReduction,       ///< over `axes`, which stay with extent 1 when `keeps_axes`; algorithm "sum" or "mean"
-  kUnary,           ///< algorithm: "clamp", "abs"...
+  kUnary,           ///< algorithm: "clamp", "abs"..., "convert" between real numbers and integers
   kBinary,          ///< inputs: a, b; algorithm: "add", "multiply"...
   kSoftmax,         ///< over the innermost axis
   kTranspose,       ///< `axes` is the order of the source's axes
@@ -73,6 +80,12 @@ struct Program {
   bool is_prepared = false;
   bool operator==(const Program&) const = default;
 };
+
+/// Whether bytes of one type are those of the other one moved by 128.
+[[nodiscard]] inline bool is_flipped(ElementType one, ElementType other) {
+  return (one == ElementType::kInt8 && other == ElementType::kUint8) ||
+         (one == ElementType::kUint8 && other == ElementType::kInt8);
+}
 
 [[nodiscard]] std::string to_json(const Program& program);
 /// Error backend/bad-artifact.

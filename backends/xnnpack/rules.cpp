@@ -20,6 +20,19 @@ PartitionRules partition_rules() {
                     {"resize", "Resize -> " + steps},
                     {"element-wise", step_operators() + " -> " + steps}};
   rules.growth = Growth::kNone;
+  // A product of bytes waits for several dequantisers, some of which others read too.
+  const std::string product = "Conv|MatMul|Gemm(DequantizeLinear, DequantizeLinear, ";
+  const std::string end = " -> Relu|Clip* -> QuantizeLinear";
+  rules.more = {with_repeats(
+      any_of({pattern_rule("bytes", product + "*?)" + end),
+              pattern_rule("bytes-bias", product + "DequantizeLinear)" + end),
+              pattern_rule("bytes-join", "Add|Mul|Sub(DequantizeLinear, DequantizeLinear)" + end),
+              pattern_rule(
+                  "bytes-step",
+                  "DequantizeLinear -> Elu|Gelu|GlobalAveragePool|HardSwish|LeakyRelu|MaxPool|ReduceMean|Sigmoid|Tanh" +
+                      end),
+              pattern_rule("bytes-weights", "MatMul|Gemm(*, DequantizeLinear, *?)")}),
+      {"DequantizeLinear"})};
   return rules;
 }
 

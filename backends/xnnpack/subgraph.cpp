@@ -14,6 +14,41 @@ namespace {
 /// The flag stands in the library's inner header src/xnnpack/subgraph.h.
 constexpr std::uint32_t kNoFusion = 0x80000000;
 
+xnn_datatype datatype_of(const TensorInfo& tensor) {
+  const bool by_channel = tensor.channel_axis >= 0;
+  switch (tensor.type) {
+    case ElementType::kInt8:
+      return by_channel ? xnn_datatype_qcint8 : xnn_datatype_qint8;
+    case ElementType::kUint8:
+      require(!by_channel, "scales of channels of u8");
+      return xnn_datatype_quint8;
+    case ElementType::kInt32:
+      return by_channel ? xnn_datatype_qcint32 : xnn_datatype_qint32;
+    default:
+      return xnn_datatype_fp32;
+  }
+}
+
+/// The library keeps a pointer to several scales.
+std::uint32_t define_integers(xnn_subgraph_t subgraph, const TensorInfo& tensor, const void* data, std::uint32_t port,
+                              std::uint32_t flags) {
+  const std::vector<std::size_t> sizes = sizes_of(tensor.extents);
+  std::uint32_t id = XNN_INVALID_VALUE_ID;
+  if (tensor.channel_axis < 0) {
+    require(tensor.scales.size() == 1, "no scale, or several");
+    check_status(xnn_define_quantized_tensor_value(subgraph, datatype_of(tensor), tensor.zero, tensor.scales[0],
+                                                   sizes.size(), sizes.data(), data, port, flags, &id),
+                 "a tensor of integers");
+    return id;
+  }
+  const auto axis = static_cast<std::size_t>(tensor.channel_axis);
+  require(axis < sizes.size() && tensor.scales.size() == sizes[axis] && tensor.zero == 0, "scales of other channels");
+  check_status(xnn_define_channelwise_quantized_tensor_value(subgraph, datatype_of(tensor), tensor.scales.data(),
+                                                             sizes.size(), axis, sizes.data(), data, port, flags, &id),
+               "a tensor of integers");
+  return id;
+}
+
 std::uint32_t define_tensor(xnn_subgraph_t subgraph, const TensorInfo& tensor, const Ports& ports,
                             const Buffer& bytes) {
   const std::vector<std::size_t> sizes = sizes_of(tensor.extents);
@@ -24,9 +59,10 @@ std::uint32_t define_tensor(xnn_subgraph_t subgraph, const TensorInfo& tensor, c
   const bool is_known = tensor.role == Role::kConstant || tensor.role == Role::kLiteral;
   require(!is_known || !bytes.bytes().empty(), "a constant without bytes");
   std::uint32_t id = XNN_INVALID_VALUE_ID;
-  check_status(xnn_define_tensor_value(subgraph, xnn_datatype_fp32, sizes.size(), sizes.data(),
-                                       is_known ? bytes.data() : nullptr,
-                                       is_port ? ports.id_of(tensor) : XNN_INVALID_VALUE_ID, flags, &id),
+  const void* data = is_known ? bytes.data() : nullptr;
+  const std::uint32_t port = is_port ? ports.id_of(tensor) : XNN_INVALID_VALUE_ID;
+  if (tensor.type != ElementType::kFloat32) return define_integers(subgraph, tensor, data, port, flags);
+  check_status(xnn_define_tensor_value(subgraph, xnn_datatype_fp32, sizes.size(), sizes.data(), data, port, flags, &id),
                "a tensor");
   return id;
 }

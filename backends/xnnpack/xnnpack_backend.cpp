@@ -21,28 +21,50 @@ struct Way {
   Lowered lowered;
 };
 
-/// The region in both layouts; the second only where it is another one.
-std::expected<std::vector<Way>, Refusal> ways_of(const Graph& graph, const Region& region) {
-  std::vector<Way> ways;
-  std::optional<Refusal> why;
-  for (const Layout layout : {Layout::kChannelsLast, Layout::kPlain}) {
-    auto lowered = lower(graph, region, layout);
+bool has_port_in(const Graph& graph, const Region& region, ElementType type) {
+  const auto has_type = [&](ValueId id) { return graph.value(id).type.element == type; };
+  return std::ranges::any_of(region.inputs, has_type) || std::ranges::any_of(region.outputs, has_type);
+}
+
+/// Collects the ways to run a region.
+struct Collector {
+  const Graph& graph;
+  const Region& region;
+  std::vector<Way> ways = {};
+  std::optional<Refusal> why = {};
+
+  /// False where the library does not compute the region so.
+  bool add(Layout layout, ByteForm form) {
+    auto lowered = lower(graph, region, layout, form);
     if (!lowered) {
       // The format is rather a consequence than a reason.
       if (!why || why->reason == RefusalReason::kFormat) why = lowered.error();
-      continue;
+      return false;
     }
     Variant variant{.name = layout == Layout::kPlain ? "plain" : "channels_last",
                     .input_formats = lowered->input_formats,
                     .output_formats = lowered->output_formats};
+    if (form == ByteForm::kUnsigned) variant.name += "_u8";
     const auto is_turned = [](const Format& format) { return format.is_channels_last(); };
     const bool is_other =
         std::ranges::any_of(variant.input_formats, is_turned) || std::ranges::any_of(variant.output_formats, is_turned);
-    if (layout == Layout::kChannelsLast && !is_other) continue;
-    ways.push_back({std::move(variant), std::move(*lowered)});
+    if (layout == Layout::kPlain || is_other) ways.push_back({std::move(variant), std::move(*lowered)});
+    return true;
   }
-  if (ways.empty()) return std::unexpected(*why);
-  return ways;
+};
+
+/// The region in both layouts, the second only where it is another one; with signed bytes, whose kernels are faster,
+/// and with unsigned ones where it has such or cannot do otherwise.
+std::expected<std::vector<Way>, Refusal> ways_of(const Graph& graph, const Region& region) {
+  Collector collector{.graph = graph, .region = region};
+  const bool has_unsigned = has_port_in(graph, region, ElementType::kUint8);
+  const bool has_bytes = has_unsigned || has_port_in(graph, region, ElementType::kInt8);
+  for (const Layout layout : {Layout::kChannelsLast, Layout::kPlain}) {
+    const bool is_taken = collector.add(layout, ByteForm::kSigned);
+    if (has_unsigned || (has_bytes && !is_taken)) collector.add(layout, ByteForm::kUnsigned);
+  }
+  if (collector.ways.empty()) return std::unexpected(*collector.why);
+  return std::move(collector.ways);
 }
 
 std::expected<Artifact, Refusal> compile_one(const CompileRequest& request) {

@@ -1,5 +1,6 @@
 // A backend that compiles wrongly: a fault of faults.h planted in what a real engine compiles, or in what its kernel
-// gives at a run. Options: fault=INDEX. Loads in the process that compiled only.
+// gives at a run. Options: fault=INDEX, engine=INSTANCE (the one that fills gaps). Loads in the process that compiled
+// only.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -72,7 +73,8 @@ class FaultyBackend final : public Backend {
     const auto found = options.find("fault");
     fault_ = found == options.end() ? 0 : static_cast<std::size_t>(std::atoi(found->second.c_str()));
     info_ = {.name = name, .kind = "faulty", .version = "1", .build = "faulty"};
-    if (auto engine = registry_.get(kFillerEngine))
+    const auto engine_name = options.find("engine");
+    if (auto engine = registry_.get(engine_name == options.end() ? kFillerEngine : engine_name->second))
       engine_ = *engine;
     else
       info_.unusable = engine.error().saw;
@@ -121,8 +123,9 @@ class FaultyBackend final : public Backend {
     auto results = engine_->compile({&inner, 1}, options);
     if (!results[0]) return results[0];
     const std::string key = info_.name + " " + std::to_string(compiled_.size());
+    const std::size_t workspace = results[0]->workspace_bytes;
     compiled_.emplace(key, std::pair(std::move(part), std::move(*results[0])));
-    return Artifact{.bytes = key, .compatibility = info_.build};
+    return Artifact{.bytes = key, .compatibility = info_.build, .workspace_bytes = workspace};
   }
 
   BackendInfo info_;

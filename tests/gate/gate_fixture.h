@@ -23,6 +23,17 @@ inline std::vector<std::string> all_modules() {
   return {test::build_path("/lib/collage"), test::build_path("/tests/modules")};
 }
 
+/// The optional backends of this tree; those that are not here are skipped.
+inline std::vector<std::string> optional_backends() { return {"xnnpack", "onednn3", "mnn", "blas", "blas:lib=mkl"}; }
+
+/// "name: why it is not here".
+inline std::string absence_of(Registry& registry, const std::string& name) {
+  const auto backend = registry.get(name);
+  if (!backend) return name + ": " + backend.error().saw;
+  const std::string& unusable = (*backend)->info().unusable;
+  return unusable.empty() ? "" : name + ": " + unusable;
+}
+
 /// Floats in [-2, 2), indices below `limit`, bools.
 inline Tensor random_tensor(const ValueType& type, Dice& dice, std::int64_t limit) {
   const Extents extents = type.extents();

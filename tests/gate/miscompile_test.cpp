@@ -60,5 +60,56 @@ TEST(Miscompiles, AreNeverSelected) {
               score.passed_record);
 }
 
+/// Plants a fault in what a backend compiles, where it takes the network with and without the fault.
+void plant_in(GateLab& lab, const std::string& name, std::size_t index, Score& score) {
+  const Fault& fault = faults()[index];
+  if (!fault.in_graph) return;
+  SCOPED_TRACE(fmt::format("{} in {}, {}", fault.name, fault.network, name));
+  const std::uint64_t seed = 100 * index + 1;
+  const Graph graph = testing_support::small_network(fault.network, 0, seed);
+  const Region whole = whole_region(graph, uses_of(graph));
+  const auto backend = lab.registry().get(name);
+  const auto variants = (*backend)->support(graph, whole, {});
+  if (!variants) return;
+  lab.set_network(graph, seed);
+  if (::testing::Test::HasFatalFailure()) return;
+  std::vector<std::uint32_t> nodes;
+  for (std::uint32_t n = 0; n < graph.nodes.size(); ++n) nodes.push_back(n);
+  const Variant& variant = variants->front();
+  const CandidateSpec right{.backend = name, .variant = variant};
+  const CandidateSpec faulty{.backend = fmt::format("faulty:engine={},fault={}", name, index), .variant = variant};
+  const auto answers = lab.judge(nodes, {right, faulty});
+  ASSERT_EQ(answers.size(), 2U);
+  if (const Refusal* refusal = refusal_of(answers[0])) {
+    // What a library does not compile after all has no miscompile. MNN's own Softmax errs on some large numbers.
+    const bool is_known = name == "mnn" && fault.network == "softmax";
+    EXPECT_TRUE(refusal->reason != RefusalReason::kWrongResult || is_known) << refusal->detail;
+    return;
+  }
+  const Refusal* refusal = refusal_of(answers[1]);
+  // The fault may be one that the backend does not take.
+  if (refusal != nullptr && refusal->reason != RefusalReason::kWrongResult) return;
+  ++score.planted;
+  if (refusal != nullptr) return;
+  ++score.selected;
+  ADD_FAILURE() << "selected";
+}
+
+TEST(Miscompiles, OfOptionalBackendsAreNeverSelected) {
+  GateLab lab;
+  if (!lab.has_reference()) GTEST_SKIP() << "no reference here";
+  for (const std::string& name : optional_backends()) {
+    if (const std::string why = absence_of(lab.registry(), name); !why.empty()) {
+      std::printf("skipped: %s\n", why.c_str());
+      continue;
+    }
+    Score score;
+    for (std::size_t index = 0; index < faults().size(); ++index) plant_in(lab, name, index, score);
+    EXPECT_GT(score.planted, 0) << name;
+    EXPECT_EQ(score.selected, 0) << name;
+    std::printf("%s: %d planted miscompiles, %d selected\n", name.c_str(), score.planted, score.selected);
+  }
+}
+
 }  // namespace
 }  // namespace collage::test

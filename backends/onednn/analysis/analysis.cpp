@@ -276,6 +276,7 @@ std::expected<Analysis, Refusal> analyse(const Graph& graph, const Region& regio
   if (region.nodes.empty()) return refuse(RefusalReason::kStructure, "no nodes");
   if (region.outputs.size() != 1) return refuse(RefusalReason::kStructure, "more than one output");
   if (region.inputs.empty()) return refuse(RefusalReason::kStructure, "no computed input");
+  if (has_bytes(graph, region)) return analyse_bytes(graph, region);
   Reader reader{.graph = graph, .region = region, .left = region.nodes};
   const bool moves_only = is_op(*reader.first(), "Concat") && region.nodes.count() == 1;
   if (auto ok = check_types(graph, region, moves_only); !ok) return std::unexpected(ok.error());

@@ -13,6 +13,7 @@
 
 #include "analysis/steps.h"
 #include "backend/backend.h"
+#include "backends/common/quantised/bytes.h"
 #include "backends/common/window/window.h"
 
 namespace collage::onednn {
@@ -47,6 +48,14 @@ struct PoolingFacts {
   std::string algorithm;  ///< "max", "avg_include_padding", "avg_exclude_padding"
   Window window;
   float factor = 1.F;  ///< what the average is multiplied by: the pixels, for a sum
+};
+
+/// A product of bytes: what its factors stand for, and its result, when that is bytes too. Its bias is none of the
+/// head's.
+struct ByteFacts {
+  Bytes source, weights;
+  std::optional<Bytes> result;
+  std::vector<double> bias;  ///< real numbers, of each output; empty for none
 };
 
 /// What the region is built around: the operator that the library has a primitive for, with its parameters.
@@ -90,9 +99,10 @@ using Head =
 
 struct Analysis {
   Head head;
-  const Node* node = nullptr;  ///< the head's node; null for ElementwiseHead
-  ValueId source;              ///< the head's first computed input
-  ValueId head_result;         ///< where the chain starts
+  const Node* node = nullptr;           ///< the head's node; null for ElementwiseHead
+  ValueId source;                       ///< the head's first computed input
+  ValueId head_result;                  ///< where the chain starts
+  std::optional<ByteFacts> bytes = {};  ///< of a convolution or product of bytes
   Chain chain;
   /// The convolutions before a Concat whose results are its parts, or are read by others of them; or all convolutions
   /// of a series. In order, each with a ConvolutionHead.

@@ -34,6 +34,11 @@ struct Padding {
 /// A region of convolutions each of which reads the one before.
 [[nodiscard]] std::expected<Analysis, Refusal> analyse_series(const Graph& graph, const Region& region);
 
+/// A region with a convolution or product of bytes, and the quantisers around it.
+[[nodiscard]] std::expected<Analysis, Refusal> analyse_bytes(const Graph& graph, const Region& region);
+/// Whether it has quantisers, or such an operator.
+[[nodiscard]] bool has_bytes(const Graph& graph, const Region& region);
+
 /// Shorthands shared by the readers.
 [[nodiscard]] inline std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
   return std::unexpected(Refusal{reason, std::move(detail)});

@@ -114,6 +114,10 @@ int Composer::literal(float number, const Extents& extents, Layout layout) {
                .scale = number});
 }
 
+int Composer::numbers(std::vector<float> numbers, const Extents& extents, ElementType type) {
+  return push({.role = Role::kLiteral, .index = 0, .type = type, .extents = extents, .numbers = std::move(numbers)});
+}
+
 int Composer::interpolation(const std::vector<float>& positions, std::int64_t columns) {
   const int matrix = literal(0.F, {std::ssize(positions), columns});
   lowered_.program.tensors[static_cast<std::size_t>(matrix)].positions = positions;

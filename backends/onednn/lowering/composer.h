@@ -37,6 +37,10 @@ class Composer {
   int constant(ValueId id, Extents extents, Extents strides = {}, Layout layout = Layout::kPlain, float scale = 1.F);
   /// A tensor filled with a number.
   int literal(float number, const Extents& extents, Layout layout = Layout::kPlain);
+  /// A tensor of these numbers, f32 or i32.
+  int numbers(std::vector<float> numbers, const Extents& extents, ElementType type = ElementType::kFloat32);
+  /// A constant of bytes whose tensor was made before is given to the library as i8.
+  void make_signed(int tensor) { lowered_.program.tensors[static_cast<std::size_t>(tensor)].type = ElementType::kInt8; }
   /// A matrix that weighs the columns around a position, one position a row.
   int interpolation(const std::vector<float>& positions, std::int64_t columns);
   /// The region's output, to be written in `layout`; `finish` reorders it when the port's format has other bytes.

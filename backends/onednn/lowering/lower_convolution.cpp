@@ -179,7 +179,8 @@ Lowering lower_convolution(Composer& composer, const Analysis& analysis, const C
   std::size_t first = 0;
   if (facts.bias.valid() && !transposed) {
     op.inputs.push_back(composer.constant(facts.bias, {facts.out[1]}));
-  } else if (!transposed && second == nullptr && !steps.empty() && is_bias(composer, steps[0], facts.out)) {
+  } else if (!transposed && second == nullptr && !analysis.bytes && !steps.empty() &&
+             is_bias(composer, steps[0], facts.out)) {
     op.inputs.push_back(composer.constant(steps[0].operand, {facts.out[1]}));
     first = 1;
   }
@@ -188,6 +189,7 @@ Lowering lower_convolution(Composer& composer, const Analysis& analysis, const C
   op.output = composer.output(result, choice.out);
   const std::size_t before = op.post.size();
   if (auto ok = append_steps(composer, op, steps, first, result, choice.out); !ok) return ok;
+  if (analysis.bytes) add_byte_numbers(composer, *analysis.bytes, op, {facts.out[1]});
   if (transposed) {
     add_apart(composer, std::move(op), facts, choice.out);
     return {};

@@ -143,7 +143,8 @@ Lowering append_rest(Composer& composer, const Analysis& analysis, const Choice&
   }
   for (std::size_t i = 0; i < analysis.chain.steps.size(); ++i) {
     const Step& step = analysis.chain.steps[i];
-    if (i == 0 && !has_bias && !scales && step.algorithm == "add" && is_row(composer, step.operand, shape)) {
+    if (i == 0 && !has_bias && !scales && !analysis.bytes && step.algorithm == "add" &&
+        is_row(composer, step.operand, shape)) {
       op.inputs.push_back(bias_tensor(composer, step.operand, shape, choice, 1.F));
       continue;
     }
@@ -187,6 +188,9 @@ Lowering lower_matmul(Composer& composer, const Analysis& analysis, const Choice
                        : composer.view(facts.a.value, plain(), shape.a.extents, shape.a.strides);
   op.inputs = {left, right_factor(composer, facts, shape, choice)};
   if (auto ok = append_rest(composer, analysis, choice, shape, op); !ok) return ok;
+  if (analysis.bytes)
+    add_byte_numbers(composer, *analysis.bytes, op,
+                     is_inner ? Extents{shape.out.back()} : aligned({shape.out.back()}, shape.out.size()));
   op.output = composer.output_view(plain(), shape.out, output_strides(facts, shape.out));
   composer.add(std::move(op));
   return {};

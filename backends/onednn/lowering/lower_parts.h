@@ -12,6 +12,8 @@ using Lowering = std::expected<void, Refusal>;
 [[nodiscard]] std::expected<Op, Refusal> convolution_op(Composer& composer, const Analysis& analysis,
                                                         const std::string& family, Layout layout, int source,
                                                         int output);
+/// Gives an operation on bytes its bias, what they stand for, and weights of i8. `bias` are the extents of its bias.
+void add_byte_numbers(Composer& composer, const ByteFacts& bytes, Op& op, const Extents& bias);
 /// Convolutions in series a few rows at a time.
 [[nodiscard]] Lowering lower_series(Composer& composer, const Analysis& analysis, const Choice& choice);
 /// Whether what lies between convolutions in series is larger than a cache, and a row of it smaller.

@@ -36,7 +36,25 @@ Buffer interpolation(const TensorInfo& info) {
   });
 }
 
+template <class Element>
+Buffer list_of(const std::vector<float>& numbers) {
+  return Buffer::make(aligned_up(numbers.size() * sizeof(Element)), [&](std::span<std::byte> bytes) {
+    auto* to = reinterpret_cast<Element*>(bytes.data());
+    for (const float number : numbers) *to++ = static_cast<Element>(number);
+  });
+}
+
+/// Bytes of u8 as those of i8, each 128 smaller.
+Buffer flipped(const Buffer& source) {
+  return Buffer::make(source.size(), [&](std::span<std::byte> bytes) {
+    const auto from = source.as<std::byte>();
+    std::ranges::transform(from, bytes.begin(), [](std::byte one) { return one ^ std::byte{0x80}; });
+  });
+}
+
 Buffer literal_of(const TensorInfo& info, std::size_t bytes) {
+  if (!info.numbers.empty())
+    return info.type == ElementType::kInt32 ? list_of<std::int32_t>(info.numbers) : list_of<float>(info.numbers);
   return info.positions.empty() ? filled(info.scale, bytes) : interpolation(info);
 }
 
@@ -91,6 +109,20 @@ bool is_consistent(const TensorInfo& tensor) {
          tensor.stored.size() == tensor.strides.size() && element_count(tensor.stored) == element_count(tensor.extents);
 }
 
+bool has_type(const TensorInfo& tensor, ElementType type) {
+  return type == value_type(tensor) || (type == ElementType::kUint8 && tensor.type == ElementType::kInt8);
+}
+
+/// Only constants of f32 are scaled and gathered, and a list has an element for each place.
+bool can_be_made(const TensorInfo& tensor) {
+  const bool is_full = value_type(tensor) == ElementType::kFloat32;
+  if (!is_full && (tensor.scale != 1.F || !tensor.stored.empty())) return false;
+  if (tensor.role != Role::kLiteral) return tensor.numbers.empty();
+  if (tensor.numbers.empty()) return is_full;
+  return (tensor.type == ElementType::kFloat32 || tensor.type == ElementType::kInt32) && tensor.positions.empty() &&
+         element_count(tensor.extents) == std::ssize(tensor.numbers);
+}
+
 /// The elements of the model's constant that a tensor reads.
 std::int64_t elements_read(const TensorInfo& tensor) {
   const Extents& axes = tensor.stored.empty() ? tensor.extents : tensor.stored;
@@ -111,8 +143,11 @@ Result<void> check_constants(const Program& program, const std::vector<Tensor>& 
     if (!tensor.positions.empty() && tensor.extents != Extents{std::ssize(tensor.positions), tensor.extents.back()})
       return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, "positions for another number of rows",
                   "an artifact of this backend");
+    if ((tensor.role == Role::kLiteral || tensor.role == Role::kConstant) && !can_be_made(tensor))
+      return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, "numbers of another type or count",
+                  "an artifact of this backend");
     if (tensor.role != Role::kConstant || program.is_prepared) continue;
-    const bool fits = tensor.index < constants.size() && constants[tensor.index].type == value_type(tensor) &&
+    const bool fits = tensor.index < constants.size() && has_type(tensor, constants[tensor.index].type) &&
                       is_consistent(tensor) && constants[tensor.index].size() == elements_read(tensor);
     if (!fits)
       return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, "a constant of another size",
@@ -145,6 +180,7 @@ Buffer Packer::packed(const TensorInfo& info, const memory::desc& wanted) {
   const Tensor& tensor = constants_[info.index];
   Buffer source = info.scale == 1.F ? tensor.data : scaled(tensor, info.scale);
   if (!info.stored.empty()) source = gathered(source, info);
+  if (tensor.type == ElementType::kUint8 && info.type == ElementType::kInt8) source = flipped(source);
   const memory::desc stored = describe_stored(info);
   const bool is_ready = stored == wanted && source.size() > kSmallBytes;
   Buffer made = is_ready ? source : reordered(source, stored, wanted, engine_);

@@ -34,6 +34,34 @@ dnnl::concat::primitive_desc describe_concat(const dnnl::engine& engine, const d
   return {engine, result, axis, sources, attributes};
 }
 
+constexpr std::array kScaledSlots = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
+
+/// Which axes of the weights their scales run over: one number for each output. The library does not count them.
+int axes_of_scales(const Op& op, const TensorInfo& weights, const TensorInfo& scales) {
+  const std::int64_t count = element_count(scales.extents);
+  if (count == 1) return 0;
+  const std::size_t rank = weights.extents.size();
+  const bool has_groups = op.kind == OpKind::kConvolution && rank == op.strides.size() + 3;
+  const std::int64_t outputs = op.kind == OpKind::kMatMul ? weights.extents.back()
+                               : has_groups               ? weights.extents[0] * weights.extents[1]
+                                                          : weights.extents[0];
+  if (count != outputs) throw std::runtime_error("scales of other than each output");
+  if (op.kind == OpKind::kMatMul) return 1 << (rank - 1);
+  return has_groups ? 3 : 1;
+}
+
+void set_scaling(const Program& program, const Op& op, dnnl::primitive_attr& attributes) {
+  const auto at = [&](int tensor) -> const TensorInfo& { return program.tensors[static_cast<std::size_t>(tensor)]; };
+  const std::array scales = {op.scaling.source, op.scaling.weights, op.scaling.result};
+  const std::array zeros = {op.scaling.source_zero, op.scaling.weights_zero, op.scaling.result_zero};
+  for (std::size_t i = 0; i < kScaledSlots.size(); ++i) {
+    const bool is_weights = kScaledSlots[i] == DNNL_ARG_WEIGHTS;
+    if (scales[i] >= 0)
+      attributes.set_scales_mask(kScaledSlots[i], is_weights ? axes_of_scales(op, at(op.inputs[1]), at(scales[i])) : 0);
+    if (zeros[i] >= 0) attributes.set_zero_points_mask(kScaledSlots[i], 0);
+  }
+}
+
 /// The first implementation of an operation, and the way to the next.
 template <class Forward>
 struct Candidates {
@@ -45,6 +73,11 @@ struct Candidates {
 #else
 using Softmax = dnnl::softmax_v2_forward;
 constexpr bool kTakesResult = false;
+
+/// Bytes are not computed with here (library.h).
+void set_scaling(const Program&, const Op& op, dnnl::primitive_attr&) {
+  if (op.scaling != Scaling()) throw std::runtime_error("scales of integers");
+}
 
 void append_eltwise(dnnl::post_ops& posts, dnnl::algorithm algorithm, float alpha, float beta) {
   posts.append_eltwise(1.F, algorithm, alpha, beta);
@@ -104,6 +137,7 @@ struct Builder {
 dnnl::primitive_attr attributes_of(const Builder& builder) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  set_scaling(builder.program, builder.op, attributes);
   if (builder.op.post.empty()) return attributes;
   dnnl::post_ops posts;
   for (const PostOp& post : builder.op.post) switch (post.kind) {
@@ -374,12 +408,27 @@ bool build_kind(Builder& builder) {
   return false;
 }
 
+void add_scaling_arguments(Builder& builder) {
+#if DNNL_VERSION_MAJOR >= 3
+  const Scaling& scaling = builder.op.scaling;
+  const std::array scales = {scaling.source, scaling.weights, scaling.result};
+  const std::array zeros = {scaling.source_zero, scaling.weights_zero, scaling.result_zero};
+  for (std::size_t i = 0; i < kScaledSlots.size(); ++i) {
+    if (scales[i] >= 0) builder.argument(DNNL_ARG_ATTR_SCALES | kScaledSlots[i], scales[i]);
+    if (zeros[i] >= 0) builder.argument(DNNL_ARG_ATTR_ZERO_POINTS | kScaledSlots[i], zeros[i]);
+  }
+#else
+  (void)builder;
+#endif
+}
+
 /// The arguments that all kinds but concat have.
 void add_common_arguments(Builder& builder) {
   const Op& op = builder.op;
   if (op.kind == OpKind::kConcat) return;
   builder.argument(DNNL_ARG_SRC, op.inputs[0]);
   builder.argument(DNNL_ARG_DST, op.output);
+  add_scaling_arguments(builder);
   for (std::size_t i = 0; i < op.post.size(); ++i) {
     const int base = DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i));
     if (op.post[i].kind == PostOp::Kind::kBinary) builder.argument(base | DNNL_ARG_SRC_1, op.post[i].tensor);

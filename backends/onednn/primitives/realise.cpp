@@ -56,6 +56,8 @@ std::expected<std::optional<Op>, Refusal> realise_op(const Program& program, Op&
   std::optional<Refusal> why;
   for (std::size_t fused = posts.size() + 1; fused-- > 0;) {
     if (fused < posts.size() && !can_follow(posts[fused])) break;
+    // What is rounded to bytes cannot be computed with any more.
+    if (fused < posts.size() && op.scaling.result >= 0) break;
     op.post.assign(posts.begin(), posts.begin() + static_cast<std::ptrdiff_t>(fused));
     if (is_miscomputed(program, op)) continue;
     const auto built = try_build(program, op, engine);

@@ -19,8 +19,8 @@ std::uint32_t position_of(const List& list, ValueId id) {
 
 }  // namespace
 
-Composer::Composer(const Graph& graph, const Region& region, Layout layout)
-    : graph_(graph), region_(region), layout_(layout), skipped_(region.nodes.universe()) {
+Composer::Composer(const Graph& graph, const Region& region, Layout layout, ByteForm form)
+    : graph_(graph), region_(region), layout_(layout), form_(form), skipped_(region.nodes.universe()) {
   const auto format_of = [&](ValueId id) { return is_turned(rank(id)) ? channels_last() : plain(); };
   for (const ValueId id : region.inputs) lowered_.input_formats.push_back(format_of(id));
   for (const ValueId id : region.outputs) lowered_.output_formats.push_back(format_of(id));
@@ -56,16 +56,18 @@ bool Composer::has_plain_bytes(ValueId id) const {
 }
 
 int Composer::constant(ValueId id, Extents library_extents, Extents gathered, Extents steps, float scale) {
-  std::uint32_t index = position_of(lowered_.constants, id);
-  if (index == lowered_.constants.size()) lowered_.constants.push_back(id);
-  TensorInfo info{.role = Role::kConstant,
-                  .index = index,
-                  .extents = std::move(library_extents),
-                  .gathered = std::move(gathered),
-                  .steps = std::move(steps),
-                  .scale = scale};
+  return constant(id, TensorInfo{.extents = std::move(library_extents),
+                                 .gathered = std::move(gathered),
+                                 .steps = std::move(steps),
+                                 .scale = scale});
+}
+
+int Composer::constant(ValueId id, TensorInfo info, bool is_shared) {
+  info.role = Role::kConstant;
+  info.index = position_of(lowered_.constants, id);
+  if (info.index == lowered_.constants.size()) lowered_.constants.push_back(id);
   auto& tensors = lowered_.program.tensors;
-  if (const auto found = std::ranges::find(tensors, info); found != tensors.end())
+  if (const auto found = std::ranges::find(tensors, info); found != tensors.end() && is_shared)
     return static_cast<int>(found - tensors.begin());
   tensors.push_back(std::move(info));
   return static_cast<int>(tensors.size()) - 1;
@@ -82,6 +84,21 @@ int Composer::literal(float value) {
 }
 
 int Composer::read(ValueId id) {
+  const Bytes* bytes = bytes_behind(id);
+  if (bytes == nullptr) return read_real(id);
+  // That they can be read was seen before begin_bytes().
+  if (result_) return *read_bytes(*bytes, rank(id));
+  if (const auto found = tensors_.find(id); found != tensors_.end()) return found->second;
+  const auto source = read_bytes(*bytes, rank(id));
+  COLLAGE_CHECK(source.has_value(), "bytes that a real value stands for cannot be read");
+  Op op{.kind = OpKind::kUnary, .algorithm = "convert", .inputs = {*source}};
+  op.output = write(id);
+  const int output = op.output;
+  add(std::move(op));
+  return output;
+}
+
+int Composer::read_real(ValueId id) {
   if (constant_of(graph_, id) != nullptr) return *read_broadcast(id, rank(id));
   const auto [at, is_new] = tensors_.try_emplace(id, static_cast<int>(lowered_.program.tensors.size()));
   // Values that the region computes have been written before.
@@ -93,26 +110,47 @@ int Composer::read(ValueId id) {
 
 std::optional<int> Composer::read_broadcast(ValueId id, std::size_t result_rank) {
   const Extents own = extents(id);
+  if (const Bytes* bytes = bytes_behind(id); bytes != nullptr && result_) {
+    const auto tensor = read_bytes(*bytes, result_rank);
+    return tensor ? std::optional(*tensor) : std::nullopt;
+  }
   if (constant_of(graph_, id) == nullptr) {
     const bool fits =
         own.size() == result_rank || element_count(own) == 1 || (!is_turned(result_rank) && !is_turned(own.size()));
     return fits ? std::optional(read(id)) : std::nullopt;
   }
-  if (element_count(own) == 1) return constant(id, {1}, {1}, {1});
+  return constant(id, broadcast_constant(own, result_rank));
+}
+
+TensorInfo Composer::broadcast_constant(const Extents& own, std::size_t result_rank) const {
+  if (element_count(own) == 1) return {.extents = {1}, .gathered = {1}, .steps = {1}};
   Extents aligned(result_rank - own.size(), 1);
   aligned.insert(aligned.end(), own.begin(), own.end());
-  Extents steps = row_major_steps(aligned);
-  Extents gathered, gathered_steps;
+  const Extents steps = row_major_steps(aligned);
+  TensorInfo info;
   for (const int axis : order(result_rank)) {
-    gathered.push_back(axis < 0 ? 1 : aligned[static_cast<std::size_t>(axis)]);
-    gathered_steps.push_back(axis < 0 ? 0 : steps[static_cast<std::size_t>(axis)]);
+    info.gathered.push_back(axis < 0 ? 1 : aligned[static_cast<std::size_t>(axis)]);
+    info.steps.push_back(axis < 0 ? 0 : steps[static_cast<std::size_t>(axis)]);
   }
-  return constant(id, gathered, gathered, gathered_steps);
+  info.extents = info.gathered;
+  return info;
+}
+
+bool Composer::is_known(ValueId id) const {
+  return constant_of(graph_, id) != nullptr || tensors_.contains(id) || bytes_.contains(id) ||
+         std::ranges::find(region_.inputs, id) != region_.inputs.end();
 }
 
 int Composer::write(ValueId id) {
+  if (result_ && result_->first == id) return write_bytes(result_->second);
+  return write_as(id, {});
+}
+
+int Composer::write_as(ValueId id, TensorInfo info) {
   const std::uint32_t port = position_of(region_.outputs, id);
-  TensorInfo info{.role = Role::kTemporary, .index = 0, .extents = library_extents(extents(id))};
+  info.role = Role::kTemporary;
+  info.index = 0;
+  info.extents = library_extents(extents(id));
   if (port < region_.outputs.size()) {
     info.role = Role::kOutput;
     info.index = port;
@@ -157,7 +195,8 @@ void Composer::add_in_place() {
     if (!is_elementwise || out.role != Role::kOutput) continue;
     for (const int input : ops[i].inputs) {
       const TensorInfo& in = tensor(input);
-      if (in.role != Role::kInput || in.extents != out.extents || std::ranges::find(taken, in.index) != taken.end())
+      if (in.role != Role::kInput || in.extents != out.extents || in.type != out.type ||
+          std::ranges::find(taken, in.index) != taken.end())
         continue;
       const bool is_read_later =
           std::any_of(ops.begin() + static_cast<std::ptrdiff_t>(i) + 1, ops.end(),

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/common/quantised/bytes.h"
 #include "ir/graph.h"
 #include "program.h"
 #include "region/format.h"
@@ -24,6 +25,9 @@ enum class Layout : std::uint8_t {
   kPlain,        ///< all values row-major in ONNX order
   kChannelsLast  ///< values of rank 3 to 5 as [n, spatial..., c]; others plain
 };
+
+/// How the library is given all bytes of a region: it computes with those of one kind at a time.
+enum class ByteForm : std::uint8_t { kSigned, kUnsigned };
 
 struct Lowered {
   Program program;
@@ -41,7 +45,7 @@ using Done = std::expected<void, Refusal>;
 
 class Composer {
  public:
-  Composer(const Graph& graph, const Region& region, Layout layout);
+  Composer(const Graph& graph, const Region& region, Layout layout, ByteForm form = ByteForm::kSigned);
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] const Region& region() const { return region_; }
@@ -59,6 +63,9 @@ class Composer {
   /// The bytes of the value are those of its plain format.
   [[nodiscard]] bool has_plain_bytes(ValueId id) const;
 
+  /// Whether read() finds the value: an input, a constant, computed before, or what bytes stand for.
+  [[nodiscard]] bool is_known(ValueId id) const;
+  [[nodiscard]] bool has_tensor(ValueId id) const { return tensors_.contains(id); }
   /// The tensor of a value that is read: computed, an input, or a constant in the region's layout.
   [[nodiscard]] int read(ValueId id);
   /// The tensor of an operand that is broadcast to a value of this rank. Nothing when the library would broadcast along
@@ -76,6 +83,33 @@ class Composer {
   }
   void add(Op op) { lowered_.program.ops.push_back(std::move(op)); }
 
+  // ---- integers that stand for real numbers ----
+
+  [[nodiscard]] ByteForm byte_form() const { return form_; }
+  /// A real value is what these integers stand for.
+  void note_bytes(ValueId real, Bytes bytes) { bytes_[real] = std::move(bytes); }
+  [[nodiscard]] const Bytes* bytes_behind(ValueId real) const;
+  /// The tensor of bytes that are read, broadcast to a value of this rank. A refusal where they stand for other numbers
+  /// elsewhere in the region.
+  [[nodiscard]] std::expected<int, Refusal> read_bytes(const Bytes& bytes, std::size_t rank);
+  /// The tensor of a node's result of bytes.
+  [[nodiscard]] int write_bytes(const Bytes& bytes);
+  /// As write(), of a value that has the type and encoding of a tensor.
+  [[nodiscard]] int write_like(ValueId id, int tensor);
+  /// A tensor whose elements stand for numbers as `bytes` says, in the form of this program: type, zero and scale.
+  [[nodiscard]] TensorInfo encoded(const Bytes& bytes) const;
+  /// A constant of this description, which lacks its role and index. One that is not shared has bytes of its own: the
+  /// library tells packed weights apart by where they were, and packs the scales of a product with them.
+  [[nodiscard]] int constant(ValueId id, TensorInfo info, bool is_shared = true);
+  /// A bias, in steps of a number for each element.
+  [[nodiscard]] int literal(std::vector<std::int32_t> numbers, std::vector<float> scales);
+
+  /// Until it ends, real values that stand for bytes are read as these, and `real` is written as `result`.
+  void begin_bytes(ValueId real, Bytes result) { result_ = {real, std::move(result)}; }
+  void end_bytes() { result_.reset(); }
+  /// Limits what the last operation writes, to real numbers.
+  void limit_last(float least, float most);
+
   /// The operation that makes a value which nothing else than one node reads; null when there is none.
   [[nodiscard]] Op* sole_maker(ValueId id);
   /// Takes an operation out again; what it read is read by others from now on.
@@ -91,12 +125,19 @@ class Composer {
 
  private:
   void add_in_place();
+  [[nodiscard]] int read_real(ValueId id);
+  /// A constant of these extents as the operand of a value of this rank.
+  [[nodiscard]] TensorInfo broadcast_constant(const Extents& own, std::size_t result_rank) const;
+  [[nodiscard]] int write_as(ValueId id, TensorInfo info);
 
   const Graph& graph_;
   const Region& region_;
   Layout layout_;
+  ByteForm form_;
   Lowered lowered_;
   std::map<ValueId, int> tensors_;
+  std::map<ValueId, Bytes> bytes_;
+  std::optional<std::pair<ValueId, Bytes>> result_;  ///< between begin_bytes() and end_bytes()
   NodeSet skipped_;
 };
 

@@ -16,11 +16,16 @@ Done need_images(const Composer& composer, const Node& node) {
   return {};
 }
 
+Done need_weights(const Composer& composer, const Node& node, ValueId weights) {
+  if (constant_of(composer.graph(), weights) == nullptr) return refuse(RefusalReason::kStructure, "computed weights");
+  if (composer.rank(weights) != composer.rank(node.inputs[0]))
+    return refuse(RefusalReason::kShape, "weights of another rank");
+  return {};
+}
+
 Done need_constant_weights(const Composer& composer, const Node& node) {
   const Graph& graph = composer.graph();
-  if (constant_of(graph, node.inputs[1]) == nullptr) return refuse(RefusalReason::kStructure, "computed weights");
-  if (composer.rank(node.inputs[1]) != composer.rank(node.inputs[0]))
-    return refuse(RefusalReason::kShape, "weights of another rank");
+  if (auto ok = need_weights(composer, node, node.inputs[1]); !ok) return ok;
   const ValueId bias = input_of(node, 2);
   if (bias.valid() && constant_of(graph, bias) == nullptr) return refuse(RefusalReason::kStructure, "computed bias");
   return {};
@@ -48,8 +53,8 @@ struct Weights {
   [[nodiscard]] std::int64_t pixels() const { return height * width; }
 };
 
-Weights weights_of(const Composer& composer, const Node& node) {
-  const Extents own = composer.extents(node.inputs[1]);
+Weights weights_of(const Composer& composer, ValueId weights) {
+  const Extents own = composer.extents(weights);
   const Extents window = two(spatial(own), 1);
   return {.first = own[0], .second = own[1], .height = window[0], .width = window[1]};
 }
@@ -92,6 +97,13 @@ Done check_pooling(const Window& window, bool averages) {
   return {};
 }
 
+/// The image that is pooled; of bytes that stand for nothing in this region any scale will do.
+std::expected<int, Refusal> pooled(Composer& composer, ValueId id) {
+  const ElementType type = composer.graph().value(id).type.element;
+  if (!is_byte(type) || composer.has_tensor(id)) return composer.read(id);
+  return composer.read_bytes({.id = id, .type = type, .scales = {1.F}}, composer.rank(id));
+}
+
 /// The window that covers the whole image.
 Window whole_window(const Extents& in) {
   const Extents ones(in.size(), 1);
@@ -127,7 +139,44 @@ bool has_scales_of_extents(const Graph& graph, const Node& node, const Extents& 
   return true;
 }
 
+/// The convolution without its operands; `unpadded` are the pixels before a Pad that is computed with it.
+std::expected<Op, Refusal> shaped_convolution(const Composer& composer, const Node& node, ValueId weights,
+                                              const Extents& unpadded, const Extents& begin, const Extents& end) {
+  const auto window = window_of(node, spatial(composer.extents(weights)), unpadded,
+                                spatial(composer.extents(node.outputs[0])), begin, end);
+  if (!window) return std::unexpected(window.error());
+  if (window->sticks_out) return refuse(RefusalReason::kShape, "output larger than the window reaches");
+  Op op{.kind = OpKind::kConvolution, .groups = attribute_or<std::int64_t>(node, "group", 1)};
+  set_window(op, *window);
+  const std::int64_t channels = composer.extents(node.inputs[0])[1];
+  if (is_depthwise(weights_of(composer, weights), op.groups, channels)) op.kind = OpKind::kDepthwiseConvolution;
+  return op;
+}
+
+/// Weights of a convolution as the library reads them.
+TensorInfo gathered_weights(const Weights& weights, OpKind kind) {
+  const std::int64_t pixels = weights.pixels();
+  if (kind == OpKind::kDepthwiseConvolution)
+    return {.extents = {1, weights.height, weights.width, weights.first},
+            .gathered = {weights.height, weights.width, weights.first},
+            .steps = {weights.width, 1, pixels}};
+  const Extents extents = {weights.first, weights.height, weights.width, weights.second};
+  return {.extents = extents, .gathered = extents, .steps = {weights.second * pixels, weights.width, 1, pixels}};
+}
+
 }  // namespace
+
+Done lower_byte_convolution(Composer& composer, const Node& node, const ByteProduct& product) {
+  if (auto ok = need_images(composer, node); !ok) return ok;
+  const ValueId id = product.weights.id;
+  if (auto ok = need_weights(composer, node, id); !ok) return ok;
+  const Extents in = spatial(composer.extents(node.inputs[0]));
+  auto op = shaped_convolution(composer, node, id, in, {}, {});
+  if (!op) return std::unexpected(op.error());
+  const Weights weights = weights_of(composer, id);
+  const int channels = op->kind == OpKind::kDepthwiseConvolution ? 3 : 0;
+  return add_byte_product(composer, *std::move(op), product, gathered_weights(weights, op->kind), channels);
+}
 
 Done lower_convolution(Composer& composer, const Node& node) {
   if (auto ok = need_images(composer, node); !ok) return ok;
@@ -141,30 +190,17 @@ Done lower_convolution(Composer& composer, const Node& node) {
     const std::size_t at = axis + 2 - unpadded.size();
     unpadded[axis] -= padding->begin[at] + padding->end[at];
   }
-  const Weights weights = weights_of(composer, node);
   const auto tail = [&](const Extents& both) {
     return Extents(both.end() - static_cast<std::ptrdiff_t>(unpadded.size()), both.end());
   };
-  const auto window =
-      window_of(node, spatial(composer.extents(node.inputs[1])), unpadded, spatial(composer.extents(node.outputs[0])),
-                padding ? tail(padding->begin) : Extents{}, padding ? tail(padding->end) : Extents{});
-  if (!window) return std::unexpected(window.error());
-  if (window->sticks_out) return refuse(RefusalReason::kShape, "output larger than the window reaches");
-  Op op{.kind = OpKind::kConvolution, .inputs = {tensor}, .groups = attribute_or<std::int64_t>(node, "group", 1)};
-  set_window(op, *window);
-  const std::int64_t pixels = weights.pixels();
-  if (is_depthwise(weights, op.groups, in[1])) {
-    op.kind = OpKind::kDepthwiseConvolution;
-    op.inputs.push_back(composer.constant(node.inputs[1], {1, weights.height, weights.width, weights.first},
-                                          {weights.height, weights.width, weights.first}, {weights.width, 1, pixels}));
-  } else {
-    const Extents extents = {weights.first, weights.height, weights.width, weights.second};
-    op.inputs.push_back(
-        composer.constant(node.inputs[1], extents, extents, {weights.second * pixels, weights.width, 1, pixels}));
-  }
-  add_bias(composer, node, weights.first, op);
-  op.output = composer.write(node.outputs[0]);
-  composer.add(std::move(op));
+  auto op = shaped_convolution(composer, node, node.inputs[1], unpadded, padding ? tail(padding->begin) : Extents{},
+                               padding ? tail(padding->end) : Extents{});
+  if (!op) return std::unexpected(op.error());
+  const Weights weights = weights_of(composer, node.inputs[1]);
+  op->inputs = {tensor, composer.constant(node.inputs[1], gathered_weights(weights, op->kind))};
+  add_bias(composer, node, weights.first, *op);
+  op->output = composer.write(node.outputs[0]);
+  composer.add(*std::move(op));
   return {};
 }
 
@@ -189,7 +225,7 @@ Done lower_deconvolution(Composer& composer, const Node& node) {
     if (op.adjustment[axis] >= op.strides[axis])
       return refuse(RefusalReason::kAttribute, "output padding as large as the stride");
   // The model has [in, out of a group, window], the library [out, window, in of a group].
-  const Weights weights = weights_of(composer, node);
+  const Weights weights = weights_of(composer, node.inputs[1]);
   const std::int64_t pixels = weights.pixels();
   const std::int64_t each = weights.first / op.groups;
   const std::int64_t step = weights.second * pixels;
@@ -217,14 +253,16 @@ Done lower_pooling(Composer& composer, const Node& node) {
   }
   if (!window) return std::unexpected(window.error());
   if (auto ok = check_pooling(*window, averages); !ok) return ok;
-  Op op{.kind = averages ? OpKind::kAveragePooling : OpKind::kMaxPooling, .inputs = {composer.read(node.inputs[0])}};
+  const auto source = pooled(composer, node.inputs[0]);
+  if (!source) return std::unexpected(source.error());
+  Op op{.kind = averages ? OpKind::kAveragePooling : OpKind::kMaxPooling, .inputs = {*source}};
   set_window(op, *window);
   const bool is_padded = element_count({op.begin[0] + op.end[0] + op.begin[1] + op.end[1]}) != 0;
   if (averages && is_padded && attribute_or<std::int64_t>(node, "count_include_pad", 0) != 0) {
     if (window->sticks_out) return refuse(RefusalReason::kAttribute, "ceil_mode with counted padding");
     op.inputs[0] = pad_with_zeros(composer, op.inputs[0], op);
   }
-  op.output = composer.write(node.outputs[0]);
+  op.output = composer.write_like(node.outputs[0], op.inputs[0]);
   composer.add(std::move(op));
   return {};
 }

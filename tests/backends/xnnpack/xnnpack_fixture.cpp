@@ -41,7 +41,14 @@ Graph graph_of(const std::string& text) {
     Value& value = graph.value(id);
     if (!value.name.starts_with('w')) continue;
     const Extents extents = value.type.extents();
-    value.constant = make_tensor(ElementType::kFloat32, extents, drawn(extents, seed_of(value.name)));
+    const std::vector<float> numbers = drawn(extents, seed_of(value.name));
+    if (value.type.element == ElementType::kFloat32) {
+      value.constant = make_tensor(ElementType::kFloat32, extents, numbers);
+      continue;
+    }
+    std::vector<std::uint8_t> bytes;
+    for (const float number : numbers) bytes.push_back(static_cast<std::uint8_t>(static_cast<int>(number * 63.F)));
+    value.constant = make_tensor(value.type.element, extents, bytes);
   }
   std::erase_if(graph.inputs, [&](ValueId id) { return graph.value(id).constant.has_value(); });
   return graph;

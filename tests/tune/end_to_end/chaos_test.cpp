@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/support/long_run.h"
 #include "tests/tune/end_to_end/misbehaviour_fixture.h"
 #include "worker/process_state.h"
 #include "worker/resource_check.h"
@@ -141,6 +142,43 @@ TEST_F(Chaos, ChangesNothingButItself) {
       const std::string outcome = run_cell(kStages[stage], kKinds[k], kKinds[k].outcome[stage]);
       std::cout << fmt::format("chaos {:<8} {:<17} {}\n", kStages[stage], kKinds[k].name, outcome) << std::flush;
     }
+}
+
+/// What a misbehaving backend does in a worker is not taken for the doing of another one whose candidates are measured
+/// there.
+TEST_F(Chaos, IsNotBlamedOnOptionalBackends) {
+  for (const std::string name : {"xnnpack", "onednn3", "mnn", "blas:lib=mkl"}) {
+    Registry registry(test::module_folders());
+    const auto backend = registry.get(name);
+    const std::string why = !backend ? backend.error().saw : (*backend)->info().unusable;
+    if (!why.empty()) {
+      std::cout << fmt::format("chaos beside {}: skipped: {}\n", name, why);
+      continue;
+    }
+    for (const char* kind : test::by_length<std::vector<const char*>>({"crash"}, {"crash", "wrong", "state"})) {
+      const std::string instance = instance_of("load", kind);
+      SCOPED_TRACE(name + " beside " + instance);
+      use_store(fmt::format("beside-{}-{}", name, kind));
+      const ProcessState before = process_state();
+      const auto report = tune_with(options_with({name, instance}));
+      ASSERT_TRUE(report) << to_string(report.error());
+      EXPECT_EQ(differences(before, process_state()), std::vector<std::string>{});
+      EXPECT_EQ(report->backends.count(instance), 0U);
+      std::size_t measured = 0;
+      for (const auto& [key, cost] : costs_of(name)) {
+        measured += std::holds_alternative<Measured>(cost) ? 1 : 0;
+        const auto* infeasible = std::get_if<Infeasible>(&cost);
+        if (infeasible == nullptr) continue;
+        EXPECT_NE(infeasible->refusal.reason, RefusalReason::kCrashed) << key;
+        EXPECT_NE(infeasible->refusal.reason, RefusalReason::kWrongResult) << key;
+      }
+      // Products are all that blas takes, and the model has none.
+      EXPECT_EQ(measured > 0, !name.starts_with("blas")) << name;
+      test::expect_small_graph_numbers(report->plan, registry, {1.0F, -0.5F});
+      expect_nothing_left(store_);
+      std::cout << fmt::format("chaos beside {}, {}: {} measured\n", name, kind, measured) << std::flush;
+    }
+  }
 }
 
 }  // namespace
