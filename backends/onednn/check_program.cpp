@@ -140,7 +140,8 @@ class Check {
     const Scaling& scaling = op.scaling;
     return has(scaling.source, ElementType::kFloat32, false) && has(scaling.result, ElementType::kFloat32, false) &&
            has(scaling.weights, ElementType::kFloat32, true) && has(scaling.source_zero, ElementType::kInt32, false) &&
-           has(scaling.weights_zero, ElementType::kInt32, false) && has(scaling.result_zero, ElementType::kInt32, false);
+           has(scaling.weights_zero, ElementType::kInt32, false) &&
+           has(scaling.result_zero, ElementType::kInt32, false);
   }
 
   [[nodiscard]] bool fits(const Op& op, const PostOp& post) const {

@@ -27,8 +27,8 @@ ov::Tensor tensor_over(ov::element::Type element, const ov::Shape& shape, void* 
   return ov::Tensor(element, shape, data);
 }
 
-/// One run. One that may be cancelled is started first: a request that does not run takes no notice of cancel(). It then
-/// ends between two of the library's nodes.
+/// One run. One that may be cancelled is started first: a request that does not run takes no notice of cancel(). It
+/// then ends between two of the library's nodes.
 void infer(ov::InferRequest& request, const std::stop_token* cancel) {
   if (cancel == nullptr || !cancel->stop_possible()) {
     request.infer();

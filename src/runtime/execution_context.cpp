@@ -13,8 +13,8 @@
 #include "plan/open_values.h"
 #include "runtime/executable_state.h"
 #include "runtime/memory_block.h"
-#include "runtime/port_overlap.h"
 #include "runtime/open_step.h"
+#include "runtime/port_overlap.h"
 
 namespace collage {
 namespace {

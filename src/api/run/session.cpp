@@ -7,8 +7,8 @@
 
 #include "api/run/loaded_plan_state.h"
 #include "backend/cancel.h"
-#include "base/stop_timer.h"
 #include "backend/held_value.h"
+#include "base/stop_timer.h"
 #include "ir/check_value.h"
 #include "runtime/memory_block.h"
 
