@@ -120,14 +120,14 @@ class FedCall final : public Call {
   std::vector<BoundPort> outputs_;
   std::vector<void*> buffers_;  ///< of the outputs
   Ort::RunOptions options_;
-  std::vector<Ort::Value> own_;                          ///< inputs that are made here
-  std::vector<const OrtValue*> fed_;                     ///< of the inputs that are there
-  std::vector<const char*> names_;                       ///< likewise
+  std::vector<Ort::Value> own_;       ///< inputs that are made here
+  std::vector<const OrtValue*> fed_;  ///< of the inputs that are there
+  std::vector<const char*> names_;    ///< likewise
   std::vector<std::pair<std::string, ValueType>> absent_;
-  std::shared_ptr<OnnxruntimeSession> active_;                            ///< which the next run uses
+  std::shared_ptr<OnnxruntimeSession> active_;                          ///< which the next run uses
   std::map<std::string, std::shared_ptr<OnnxruntimeSession>> without_;  ///< by the names of absent inputs
-  std::vector<Ort::Value> made_;                         ///< by output, of the last run
-  std::vector<std::shared_ptr<OnnxruntimeValue>> held_;  ///< by output, once asked for
+  std::vector<Ort::Value> made_;                                        ///< by output, of the last run
+  std::vector<std::shared_ptr<OnnxruntimeValue>> held_;                 ///< by output, once asked for
 };
 
 }  // namespace

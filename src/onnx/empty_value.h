@@ -15,8 +15,9 @@ namespace collage {
 /// value of this type.
 [[nodiscard]] std::string empty_value_model(const ValueType& type);
 
-/// The model with these inputs, optionals of these types, made inside: without a value. Nothing when the bytes are no model.
-[[nodiscard]] std::optional<std::string> with_absent_inputs(std::string_view model,
-                                                            const std::vector<std::pair<std::string, ValueType>>& inputs);
+/// The model with these inputs, optionals of these types, made inside: without a value. Nothing when the bytes are no
+/// model.
+[[nodiscard]] std::optional<std::string> with_absent_inputs(
+    std::string_view model, const std::vector<std::pair<std::string, ValueType>>& inputs);
 
 }  // namespace collage
