@@ -276,6 +276,20 @@ void infer_if(InferenceContext& context, UnfitBranches& unfit) {
     if ((*types)[i].value_case() != pb::TypeProto::VALUE_NOT_SET) *context.getOutputType(i) = (*types)[i];
 }
 
+/// A map becomes one row with a number for each known key.
+void infer_dict_vectorizer(InferenceContext& context) {
+  const pb::TypeProto* const type = context.getInputType(0);
+  if (type == nullptr || !type->map_type().value_type().has_tensor_type()) return;
+  std::int64_t keys = 0;
+  for (const char* name : {"string_vocabulary", "int64_vocabulary"})
+    if (const pb::AttributeProto* const known = context.getAttribute(name))
+      keys += known->strings_size() + known->ints_size();
+  auto& made = *context.getOutputType(0)->mutable_tensor_type();
+  made.set_elem_type(type->map_type().value_type().tensor_type().elem_type());
+  made.mutable_shape()->add_dim()->set_dim_value(1);
+  made.mutable_shape()->add_dim()->set_dim_value(keys);
+}
+
 }  // namespace
 
 Schemas::Schemas(UnfitBranches& unfit) {
@@ -295,6 +309,7 @@ Schemas::Schemas(UnfitBranches& unfit) {
   add(kLearning, "SVMRegressor", floats_by_row([](auto&) { return 1; }));
   add(kLearning, "FeatureVectorizer",
       floats_by_row([](auto& context) { return sum_of_ints(context, "inputdimensions"); }));
+  add(kLearning, "DictVectorizer", infer_dict_vectorizer);
   add(kMicrosoft, "FusedConv", same_as("Conv", 11));
   add(kMicrosoft, "FusedGemm", same_as("Gemm", 13));
   for (const char* op : {"FastGelu", "Gelu", "QuickGelu", "RotaryEmbedding", "QLinearLeakyRelu", "QLinearSigmoid",

@@ -83,10 +83,17 @@ void mark_makers(const Editor& editor, ValueId value, std::vector<bool>& marked)
   for (const ValueId input : editor.node(maker).inputs) mark_makers(editor, input, marked);
 }
 
+/// Of a string also what its place in a list takes.
+std::size_t bytes_in(const Tensor& tensor) {
+  std::size_t bytes = byte_count(tensor.type, tensor.extents);
+  for (const std::string& text : tensor.strings) bytes += sizeof text + text.size();
+  return bytes;
+}
+
 void keep_results(Editor& editor, const std::vector<ValueId>& wanted, std::vector<Tensor>& results,
                   PassContext& context) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (!results[i].container && byte_count(results[i].type, results[i].extents) <= limit_of(editor, wanted[i]))
+    if (!results[i].container && bytes_in(results[i]) <= limit_of(editor, wanted[i]))
       editor.make_constant(wanted[i], std::move(results[i]));
     else
       context.unfoldable.insert(editor.value(wanted[i]).name);

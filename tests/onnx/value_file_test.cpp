@@ -34,7 +34,7 @@ std::vector<Tensor> held_kinds() {
   const Tensor floats = make_tensor<float>(ElementType::kFloat32, {2}, {1, 2.5F});
   const Tensor map = make_container(type("map(str,f32[])"), {words, floats});
   const Tensor keyed =
-      make_container(type("map(i64,str[])"), {make_tensor<std::int64_t>(ElementType::kInt64, {2}, {3, -4}), words});
+      make_container(type("map(i64,str[])"), {make_tensor<std::int64_t>(ElementType::kInt64, {2}, {-4, 3}), words});
   const Tensor sequence =
       make_container(type("seq(f32[?])"), {floats, make_tensor<float>(ElementType::kFloat32, {1}, {7})});
   return {words,

@@ -49,7 +49,10 @@ Result<Tensor> make_up(const Graph& graph, ValueId id, const GatherOptions& opti
   const Value& value = graph.value(id);
   std::optional<std::pair<double, double>> range;
   if (const auto found = options.ranges.find(value.name); found != options.ranges.end()) range = found->second;
-  if (value.type.is_held() && !range) return make_held_input(graph, id, options.seed);
+  if (value.type.is_held() && range)
+    return fail(ExitCode::kUsage, "input/bad-range", "--input-range " + value.name, to_string(value.type),
+                "a range for a tensor of numbers");
+  if (value.type.is_held()) return make_held_input(graph, id, options.seed);
   return make_input(value.name, value.type, options.seed, range, index_limit(graph, id));
 }
 
