@@ -62,6 +62,7 @@ def tune(
     measure_all: bool = False,
     for_library: bool = False,
     portable: bool = False,
+    trust_models: bool = False,
     store: str | None = None,
     modules: Names | None = None,
     progress: Wish = None,
@@ -106,6 +107,8 @@ def tune(
         only what `collage export` can link into a library takes nodes
     portable
         kernels for processors with fewer instructions too, compiled after the budget
+    trust_models
+        read the model in this process, not in one that a hostile file cannot leave
     store, modules
         of costs: a path or "memory:"; folders or files of further backends
     progress
@@ -145,6 +148,7 @@ def tune(
         "measure_all": measure_all,
         "for_library": for_library,
         "portable": portable,
+        "trust_models": trust_models,
     }
     try:
         report = TuneReport(call_tuner(_native.tune, options, store, modules, progress))
@@ -169,6 +173,7 @@ def bench(
     seconds: float | None = None,
     seed: int = 1,
     input_ranges: Shapes | None = None,
+    trust_models: bool = False,
     modules: Names | None = None,
     progress: Wish = None,
 ) -> Report:
@@ -176,6 +181,7 @@ def bench(
 
     plan: a Plan, or a path of a plan or of a model. model: where the plan's model is now. against: engines, or paths of
     plans of the same model; default the usual rivals. threads: default as the plan was tuned. seconds: default 5.
+    trust_models: models are read in this process.
     """
     with AsPath(plan) as path:
         options = {
@@ -187,6 +193,7 @@ def bench(
             "seconds": seconds,
             "seed": seed,
             "input_ranges": assignments(input_ranges, range_text),
+            "trust_models": trust_models,
         }
         return Report(call_tuner(_native.bench, options, None, modules, progress))
 
@@ -199,12 +206,13 @@ def verify(
     seeds: int = 1,
     seed: int = 1,
     input_ranges: Shapes | None = None,
+    trust_models: bool = False,
     modules: Names | None = None,
     progress: Wish = None,
 ) -> Report:
     """Compares a plan's outputs with the reference. The report is true when all agree.
 
-    seeds: how many sets of inputs. shapes: of a plan of many shapes, which.
+    seeds: how many sets of inputs. shapes: of a plan of many shapes, which. trust_models: the model is read in this process.
     """
     with AsPath(plan) as path:
         options = {
@@ -214,6 +222,7 @@ def verify(
             "seeds": seeds,
             "seed": seed,
             "input_ranges": assignments(input_ranges, range_text),
+            "trust_models": trust_models,
         }
         return Report(call_tuner(_native.verify, options, None, modules, progress))
 

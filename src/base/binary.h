@@ -135,6 +135,8 @@ class BinaryReader {
     read_alternative(one, read_count(), std::index_sequence_for<T...>());
   }
 
+  /// So far all values were there.
+  [[nodiscard]] bool has_all() const { return is_good_; }
   /// All values were there, and nothing is left.
   [[nodiscard]] bool is_good() const { return is_good_ && left_.empty(); }
 

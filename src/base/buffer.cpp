@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/mapped_descriptor.h"
 #include "base/pages.h"
 
 namespace collage {
@@ -36,27 +37,26 @@ Buffer Buffer::copy_of(std::span<const std::byte> bytes) {
   return make(bytes.size(), [&](std::span<std::byte> out) { std::copy(bytes.begin(), bytes.end(), out.begin()); });
 }
 
+Result<Buffer> map_descriptor(int descriptor, const std::string& path) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+    return fail(ExitCode::kIo, "io/cannot-read", path, kind_of(status.st_mode), "a regular file, which can be mapped");
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) return Buffer{};
+  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (memory == MAP_FAILED) return fail(ExitCode::kIo, "io/cannot-read", path, std::strerror(errno));
+  std::shared_ptr<const void> owner(memory,
+                                    [size](const void* pointer) { ::munmap(const_cast<void*>(pointer), size); });
+  return Buffer(std::move(owner), {static_cast<const std::byte*>(memory), size});
+}
+
 Result<Buffer> Buffer::map_file(const std::string& path) {
   // Opening a pipe would wait for its writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return fail(ExitCode::kIo, "io/cannot-read", path, std::strerror(errno), "a readable file");
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(descriptor);
-    return fail(ExitCode::kIo, "io/cannot-read", path, kind_of(status.st_mode), "a regular file, which can be mapped");
-  }
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (size == 0) {
-    ::close(descriptor);
-    return Buffer{};
-  }
-  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  const int map_error = errno;
+  auto mapped = map_descriptor(descriptor, path);
   ::close(descriptor);
-  if (memory == MAP_FAILED) return fail(ExitCode::kIo, "io/cannot-read", path, std::strerror(map_error));
-  std::shared_ptr<const void> owner(memory,
-                                    [size](const void* pointer) { ::munmap(const_cast<void*>(pointer), size); });
-  return Buffer(std::move(owner), {static_cast<const std::byte*>(memory), size});
+  return mapped;
 }
 
 Buffer Buffer::slice(std::size_t offset, std::size_t bytes) const {

@@ -126,6 +126,12 @@ void add_limit(CLI::App& command, CommonOptions& options) {
       ->group(kShared);
 }
 
+void add_trust(CLI::App& command, CommonOptions& options) {
+  command
+      .add_flag("--trust", options.trust, "read the model in this process, not in one that a hostile file cannot leave")
+      ->group(kShared);
+}
+
 void add_require_signature(CLI::App& command, CommonOptions& options) {
   command
       .add_option("--require-signature", options.signer_files,
@@ -194,6 +200,11 @@ Result<Signers> signers_from(const std::vector<std::string>& files) {
     signers.insert(signers.end(), keys.begin(), keys.end());
   }
   return signers;
+}
+
+Result<std::vector<std::string>> model_reader(const CommonOptions& options) {
+  if (options.trust) return std::vector<std::string>();
+  return worker_command({});  // backends have no part in it
 }
 
 Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero) {

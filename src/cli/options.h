@@ -37,6 +37,7 @@ struct CommonOptions {
   std::vector<std::string> shapes;
   std::vector<std::string> input_ranges;
   std::vector<std::string> limits;
+  bool trust = false;
   std::vector<std::string> signer_files;  ///< those of --require-signature
 };
 
@@ -54,6 +55,8 @@ void add_passes(CLI::App& command, CommonOptions& options);
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help);
 void add_input_range(CLI::App& command, CommonOptions& options);
 void add_limit(CLI::App& command, CommonOptions& options);
+/// --trust.
+void add_trust(CLI::App& command, CommonOptions& options);
 void add_require_signature(CLI::App& command, CommonOptions& options);
 void add_backend_library(CLI::App& command, CommonOptions& options);
 void add_custom_ops(CLI::App& command, CommonOptions& options);
@@ -78,6 +81,8 @@ inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x22
 [[nodiscard]] Result<ImportLimits> limits_from(const CommonOptions& options);
 /// The public keys in these files. Errors io/cannot-read, signature/bad-key.
 [[nodiscard]] Result<Signers> signers_from(const std::vector<std::string>& files);
+/// The argv of the worker that reads models (sandbox/import_model.h); nothing with --trust. Errors of worker_command().
+[[nodiscard]] Result<std::vector<std::string>> model_reader(const CommonOptions& options);
 /// "90s", "5m", "1h", or plain seconds; 0 where that means something.
 [[nodiscard]] Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero = false);
 

@@ -83,7 +83,7 @@ Result<Graph> canonical_graph(pb::ModelProto& model, const VendorTypes& vendor, 
   return result;
 }
 
-Result<Imported> import_bytes(const std::string& bytes, const ModelFolders& folders, const ImportOptions& options,
+Result<Imported> import_bytes(std::string_view bytes, const ModelFolders& folders, const ImportOptions& options,
                               const ArrayShapes& arrays, const std::string& where) {
   COLLAGE_TRY(pb::ModelProto model, parse_model(bytes, options.limits, where));
   COLLAGE_TRY_VOID(check_declared_versions(model, where));
@@ -95,23 +95,24 @@ Result<Imported> import_bytes(const std::string& bytes, const ModelFolders& fold
   for (const auto& entry : model.metadata_props()) imported.metadata[entry.key()] = entry.value();
   std::string hash_input = hash_hex(bytes);
   ParkedWeights parked;
-  COLLAGE_TRY(const bool is_large, load_external_data(model, folders, hash_input, parked));
+  COLLAGE_TRY(LoadedData external, load_external_data(model, folders, hash_input, parked));
+  imported.weight_files = std::move(external.files);
   imported.model_hash = hash_hex(hash_input);
 
   repair_initialisers(model, imported.notes);
   drop_declared_shapes(*model.mutable_graph());
   const ShapeBindings shapes = with_arrays(options.shapes, model.graph(), arrays);
   COLLAGE_TRY_VOID(bind_dimensions(model, shapes, options.allow_unbound, imported.notes));
-  if (is_large) {
+  if (external.is_large) {
     imported.notes.emplace_back("the weights exceed 2 GiB: engines run the imported graph, not the file");
-  } else {
+  } else if (options.wants_file) {
     COLLAGE_TRY(imported.bound_model, bytes_of(model, where));
   }
 
   COLLAGE_TRY_VOID(validate(model, parked, options, where));
   // A message without its weights runs nowhere.
   VendorTypes vendor;
-  if (!is_large) {
+  if (!external.is_large) {
     COLLAGE_TRY(vendor, ask_vendor_types(model, options.vendor_types));
   }
   imported.opset = std::max<std::int64_t>(0, opset_of(model, ""));
@@ -120,7 +121,7 @@ Result<Imported> import_bytes(const std::string& bytes, const ModelFolders& fold
 }
 
 /// Nothing a file can hold may end the process: what ONNX's library or the standard library throws becomes an error.
-Result<Imported> import_guarded(const std::string& bytes, const ModelFolders& folders, const ImportOptions& options,
+Result<Imported> import_guarded(std::string_view bytes, const ModelFolders& folders, const ImportOptions& options,
                                 const ArrayShapes& arrays, const std::string& where) {
   Result<Imported> imported;
   COLLAGE_TRY_VOID(guarded(ExitCode::kBadInput, "import/invalid-model", where,
@@ -136,7 +137,11 @@ Result<Imported> import_model(const std::string& path, const ImportOptions& opti
 
 Result<Imported> import_model_for(const std::string& path, const ImportOptions& options, const ArrayShapes& arrays) {
   COLLAGE_TRY(const ModelFile file, read_model_file(path));
-  return import_guarded(file.bytes, {.named = file.folder, .real = file.real_folder}, options, arrays, path);
+  return import_read(file, options, arrays);
+}
+
+Result<Imported> import_read(const ModelFile& file, const ImportOptions& options, const ArrayShapes& arrays) {
+  return import_guarded(file.contents(), file.folders, options, arrays, file.path);
 }
 
 Result<Imported> import_model(const std::string& bytes, const std::string& folder, const ImportOptions& options) {

@@ -25,6 +25,7 @@ struct ImportOptions {
   /// True for an operator of a vendor's domain that some backend runs; without it no vendor operator is known.
   std::function<bool(std::string_view domain, std::string_view op)> knows_vendor_operator;
   ImportLimits limits;
+  bool wants_file = true;  ///< Imported::bound_model is made
   /// The types of a model's outputs, by name: asked for what operators of vendors give whose inference nobody here has.
   std::function<Result<std::map<std::string, ValueType>>(const std::string& model)> vendor_types;
 };
@@ -32,12 +33,14 @@ struct ImportOptions {
 struct Imported {
   Graph graph;
   /// The user's model at its own opset, dimensions bound, external data inside, initialisers no longer inputs: what
-  /// rivals and the import check run. Empty where the weights exceed what a message holds.
+  /// rivals and the import check run. Empty where the weights exceed what a message holds, and where it is not wanted.
   std::string bound_model;
   std::string model_hash;  ///< of the file's bytes and its external data, 32 hexadecimal digits
   std::int64_t opset = 0;  ///< of the default domain in the file; 0 when the file does not import it
   std::map<std::string, std::string> metadata;  ///< the file's metadata_props
   std::vector<std::string> notes;  ///< changes by import that the user should know about, one sentence each
+  std::map<std::string, Buffer>
+      weight_files;  ///< external data that constants share, mapped, by the model's name for it
 };
 
 /// Imports a model file.

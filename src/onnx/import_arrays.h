@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "onnx/files/model_file.h"
 #include "onnx/import.h"
 
 namespace collage {
@@ -18,5 +19,9 @@ using ArrayShapes = std::map<std::string, Extents>;
 /// and with them its dimensions in other inputs. Unknown names are ignored here; reading the arrays reports them.
 [[nodiscard]] Result<Imported> import_model_for(const std::string& path, const ImportOptions& options,
                                                 const ArrayShapes& arrays);
+
+/// The same for a file that was read already.
+[[nodiscard]] Result<Imported> import_read(const ModelFile& file, const ImportOptions& options,
+                                           const ArrayShapes& arrays);
 
 }  // namespace collage

@@ -29,7 +29,10 @@ constexpr std::array kLimits = {
     ImportLimit{"inlined-nodes", &ImportLimits::inlined_nodes, kAnyCount, "nodes once functions are inlined"},
     ImportLimit{"rank", &ImportLimits::rank, 1024, "dimensions of a tensor"},
     ImportLimit{"name", &ImportLimits::name, kAnyCount, "bytes of a name"},
-    ImportLimit{"elements", &ImportLimits::elements, std::uint64_t{1} << 56, "elements of a tensor"}};
+    ImportLimit{"elements", &ImportLimits::elements, std::uint64_t{1} << 56, "elements of a tensor"},
+    ImportLimit{"import-memory", &ImportLimits::import_memory, std::uint64_t{1} << 50,
+                "bytes of memory of the process that reads the model"},
+    ImportLimit{"import-seconds", &ImportLimits::import_seconds, 86400, "seconds for reading the model"}};
 
 }  // namespace
 

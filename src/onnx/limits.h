@@ -28,6 +28,9 @@ struct ImportLimits {
   std::uint64_t rank = 32;
   std::uint64_t name = 64 * 1024;
   std::uint64_t elements = std::uint64_t{1} << 40;
+  // Of the process of its own that reads a model (src/sandbox).
+  std::uint64_t import_memory = std::uint64_t{16} << 30;
+  std::uint64_t import_seconds = 300;
 
   bool operator==(const ImportLimits&) const = default;
 };

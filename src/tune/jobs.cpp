@@ -4,6 +4,7 @@
 
 #include "backend/held_value.h"
 #include "numbers/graph_file.h"
+#include "sandbox/import_job.h"
 #include "store/artifact_file.h"
 #include "tune/confirm/whole_model.h"
 #include "tune/rehearsal.h"
@@ -116,7 +117,8 @@ std::vector<Handler> tune_handlers() {
           {.type = "confirm", .run = run_confirm},
           {.type = "step-effects", .run = run_step_effects},
           rehearsal_handler(),
-          vendor_types_handler()};
+          vendor_types_handler(),
+          import_handler()};
 }
 
 Result<void> record(WorkerProcess& worker, const RecordJob& job) {

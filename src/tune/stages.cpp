@@ -10,6 +10,7 @@
 #include "numbers/record.h"
 #include "numbers/recorded_extents.h"
 #include "plan/control.h"
+#include "sandbox/import_model.h"
 #include "tune/jobs.h"
 #include "tune/tune.h"
 #include "tune/vendor_operators.h"
@@ -50,7 +51,7 @@ class Preparation {
     import_options.limits = options_.limits;
     ask_vendors(import_options, registry_, options_.backends);
     ask_types_in(import_options, worker_, folder_);
-    COLLAGE_TRY(prepared_.imported, import_model(options_.model, import_options));
+    COLLAGE_TRY(prepared_.imported, import_apart(options_.model, import_options, options_.reader));
     prepared_.notes = prepared_.imported.notes;
     prepared_.imported_file = folder_.file("imported.onnx");
     COLLAGE_TRY(imported_constants_, write_graph_file(prepared_.imported_file, prepared_.imported.graph));
@@ -206,6 +207,7 @@ PrepareOptions prepare_options(const TuneOptions& options, std::vector<std::stri
           .accuracy = options.accuracy,
           .passes_off = options.passes_off,
           .limits = options.limits,
+          .reader = options.reader,
           .seed = options.seed,
           .input_ranges = options.input_ranges,
           .progress = std::move(progress)};

@@ -41,6 +41,7 @@ struct PrepareOptions {
   Accuracy accuracy = Accuracy::kStandard;
   std::set<std::string> passes_off;
   ImportLimits limits = {};
+  std::vector<std::string> reader;  ///< argv of the worker that reads the model; empty: this process does
   std::uint64_t seed = 1;
   std::map<std::string, std::pair<double, double>> input_ranges;
   Progress progress;

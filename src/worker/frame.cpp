@@ -60,7 +60,7 @@ Result<std::size_t> read_up_to(int descriptor, char* out, std::size_t bytes,
 
 Result<void> check_header(const Header& header) {
   if (header.magic != kMagic) return fail(ExitCode::kIo, "frame/corrupt", "worker socket", "bytes that are no frame");
-  if (header.type < 1 || header.type > 4)
+  if (header.type < 1 || header.type > static_cast<std::uint32_t>(FrameType::kAnswer))
     return fail(ExitCode::kIo, "frame/corrupt", "worker socket", "frame type " + std::to_string(header.type));
   if (header.length > kMaxFrameBytes)
     return fail(ExitCode::kLimit, "frame/too-large", "worker socket", std::to_string(header.length) + " bytes",

@@ -15,10 +15,12 @@
 namespace collage {
 
 enum class FrameType : std::uint32_t {
-  kJob = 1,      ///< supervisor -> worker: {"type": ..., ...}
-  kResult = 2,   ///< worker -> supervisor: what the handler returned
-  kError = 3,    ///< worker -> supervisor: the handler's Error
-  kProgress = 4  ///< worker -> supervisor: what it is about to do
+  kJob = 1,       ///< supervisor -> worker: {"type": ..., ...}
+  kResult = 2,    ///< worker -> supervisor: what the handler returned
+  kError = 3,     ///< worker -> supervisor: the handler's Error
+  kProgress = 4,  ///< worker -> supervisor: what it is about to do
+  kQuestion = 5,  ///< worker -> supervisor: something that only the supervisor knows
+  kAnswer = 6     ///< supervisor -> worker: what it says to that, or an Error
 };
 
 struct Frame {

@@ -87,6 +87,19 @@ void JobContext::begin(const std::string& stage, std::int32_t candidate, std::in
   (void)write_frame(socket_, {.type = FrameType::kProgress, .payload = to_line(progress)});
 }
 
+Result<Json> JobContext::ask(const Json& question) {
+  COLLAGE_TRY_VOID(write_frame(socket_, {.type = FrameType::kQuestion, .payload = to_line(question)}));
+  COLLAGE_TRY(const auto frame, read_frame(socket_, std::nullopt));
+  if (!frame || frame->type != FrameType::kAnswer)
+    return fail(ExitCode::kIo, "frame/closed", "worker socket", "no answer", "an answer");
+  COLLAGE_TRY(const Json said, parse_json(frame->payload, "answer"));
+  if (const auto error = said.find("error"); error != said.end()) {
+    COLLAGE_TRY(Error failure, read_json("answer", [&] { return error_from(*error); }));
+    return std::unexpected(std::move(failure));
+  }
+  return read_json("answer", [&] { return said.at("answer"); });
+}
+
 void JobContext::mark(std::int32_t candidate) {
   if (status_ >= 0) (void)!::pwrite(status_, &candidate, sizeof candidate, 0);
 }

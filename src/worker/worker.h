@@ -27,6 +27,8 @@ class JobContext {
   /// Tells the supervisor that `stage` of `candidate` begins and how long it is expected to take, 0 when unknown. The
   /// supervisor's clock starts anew. Wakes the supervisor: not between timed samples.
   void begin(const std::string& stage, std::int32_t candidate, std::int64_t expected_ns = 0);
+  /// What the supervisor says to a question: its answer or its error. Errors frame/* when it says nothing.
+  [[nodiscard]] Result<Json> ask(const Json& question);
   /// Records that `candidate` is running from now on; -1: none. Costs one system call and wakes no process.
   void mark(std::int32_t candidate);
 

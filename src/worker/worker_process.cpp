@@ -25,6 +25,8 @@ namespace {
 
 constexpr int kSocketInWorker = 3;
 constexpr int kStatusInWorker = 4;
+constexpr int kMostFiles = 4;
+static_assert(kFirstFile == kStatusInWorker + 1);
 constexpr std::size_t kLastWords = 400;
 constexpr auto kSlice = std::chrono::milliseconds(100);
 constexpr const char* kMark = "COLLAGE_WORKER";
@@ -61,7 +63,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 /// The process id in `pid`; returns the system's error, or 0.
 int spawn(const std::vector<std::string>& command, const std::string& mark, int socket, int status, int messages,
-          pid_t& pid) {
+          const std::vector<int>& files, pid_t& pid) {
   posix_spawn_file_actions_t actions;
   const SpawnAttributes attributes;
   ::posix_spawn_file_actions_init(&actions);
@@ -70,8 +72,10 @@ int spawn(const std::vector<std::string>& command, const std::string& mark, int 
   ::posix_spawn_file_actions_adddup2(&actions, messages, 2);
   ::posix_spawn_file_actions_adddup2(&actions, socket, kSocketInWorker);
   ::posix_spawn_file_actions_adddup2(&actions, status, kStatusInWorker);
+  int next = kFirstFile;
+  for (const int file : files) ::posix_spawn_file_actions_adddup2(&actions, file, next++);
   // Files and sockets of the program that tunes are not the worker's to hold open.
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, kStatusInWorker + 1);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, next);
   std::vector<std::string> arguments = command;
   arguments.push_back(std::to_string(kSocketInWorker));
   std::vector<std::string> environment = marked_environment(mark);
@@ -85,7 +89,7 @@ int spawn(const std::vector<std::string>& command, const std::string& mark, int 
 /// A descriptor above those that spawn() hands out, so that no dup2 there overwrites one still needed.
 int raised(int descriptor) {
   if (descriptor < 0) return descriptor;
-  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kStatusInWorker + 1);
+  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstFile + kMostFiles);
   ::close(descriptor);
   return copy;
 }
@@ -116,9 +120,10 @@ Result<Json> answer_of(const Frame& frame) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(std::vector<std::string> command, WorkerLimits limits)
-    : command_(std::move(command)), limits_(limits) {
+WorkerProcess::WorkerProcess(std::vector<std::string> command, WorkerLimits limits, std::vector<int> files)
+    : command_(std::move(command)), limits_(limits), files_(std::move(files)) {
   COLLAGE_CHECK(!command_.empty(), "a worker needs a program");
+  COLLAGE_CHECK(files_.size() <= kMostFiles, "too many files for a worker");
 }
 
 WorkerProcess::~WorkerProcess() { stop(); }
@@ -134,7 +139,10 @@ Result<void> WorkerProcess::start() {
   if (socket_ >= 0 && theirs >= 0 && status_ >= 0 && messages_ >= 0) {
     ::fcntl(messages_, F_SETFL, O_APPEND);
     mark_ = new_mark();
-    error = spawn(command_, mark_, theirs, status_, messages_, pid_);
+    std::vector<int> copies;
+    for (const int file : files_) copies.push_back(::fcntl(file, F_DUPFD_CLOEXEC, kFirstFile + kMostFiles));
+    error = spawn(command_, mark_, theirs, status_, messages_, copies, pid_);
+    for (int& copy : copies) close_descriptor(copy);
     if (error == 0) {
       limit_process(pid_, limits_);
       const auto most = static_cast<std::int64_t>(kMemoryShare * static_cast<double>(available_memory()));
@@ -207,6 +215,8 @@ Death WorkerProcess::died(const std::string& stage) {
       ::kill(-pid_, SIGKILL);
       pid_ = -1;
       const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+      if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+        return reap({.reason = RefusalReason::kTimeout, .detail = "used up its processor time"}, stage);
       // Nobody here sent that signal, so it was the kernel, short of memory.
       return reap({.reason = killed ? RefusalReason::kResources : RefusalReason::kCrashed, .detail = describe(status)},
                   stage);
@@ -243,7 +253,7 @@ Result<bool> WorkerProcess::wait(Clock::time_point deadline, const std::stop_tok
 }
 
 std::expected<Result<Json>, Death> WorkerProcess::call(const Json& job, const Allowance& allowance,
-                                                       std::stop_token stop) {
+                                                       std::stop_token stop, const Answerer& answer) {
   if (!is_running())
     if (auto started = start(); !started) return Result<Json>(std::unexpected(std::move(started).error()));
   const std::int32_t nobody = -1;
@@ -270,10 +280,24 @@ std::expected<Result<Json>, Death> WorkerProcess::call(const Json& job, const Al
       return std::unexpected(
           reap({.reason = RefusalReason::kCrashed, .detail = "broke its protocol with " + frame.error().saw}, stage()));
     if (!frame || !*frame) return std::unexpected(died(stage()));
+    if ((*frame)->type == FrameType::kQuestion) {
+      reply(**frame, answer);
+      continue;
+    }
     if ((*frame)->type != FrameType::kProgress) return answer_of(**frame);
     const auto step = progress_from((*frame)->payload);
     if (step) progress = *step;
   }
+}
+
+void WorkerProcess::reply(const Frame& question, const Answerer& answer) const {
+  const auto said = [&]() -> Result<Json> {
+    COLLAGE_TRY(const Json asked, parse_json(question.payload, "question"));
+    if (!answer) return fail(ExitCode::kBug, "worker/no-answer", "question", "one that nobody answers");
+    return answer(asked);
+  }();
+  const Json reply = said ? Json{{"answer", *said}} : Json{{"error", to_json(said.error())}};
+  (void)write_frame(socket_, {.type = FrameType::kAnswer, .payload = to_line(reply)});
 }
 
 Allowance usual_allowance(std::chrono::nanoseconds start, std::chrono::nanoseconds compile,

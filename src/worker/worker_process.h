@@ -23,6 +23,9 @@
 
 namespace collage {
 
+/// In the worker: the first of the files that its supervisor gave it.
+inline constexpr int kFirstFile = 5;
+
 /// A worker that did not answer: kCrashed, kTimeout or kResources, and the candidate that was being processed.
 struct Death {
   Refusal refusal;
@@ -41,10 +44,14 @@ struct JobProgress {
 /// Time allowed until the next sign of life, given the last one (nothing yet: the start of the job).
 using Allowance = std::function<std::chrono::nanoseconds(const std::optional<JobProgress>&)>;
 
+/// What a supervisor says to a question of a job.
+using Answerer = std::function<Result<Json>(const Json& question)>;
+
 class WorkerProcess {
  public:
-  /// `command` is the argv of the worker; the number of its socket is appended. Nothing is started yet.
-  explicit WorkerProcess(std::vector<std::string> command, WorkerLimits limits = {});
+  /// `command` is the argv of the worker; the number of its socket is appended. Nothing is started yet. `files`: open
+  /// descriptors, of the caller, that the worker gets as kFirstFile and those behind it.
+  explicit WorkerProcess(std::vector<std::string> command, WorkerLimits limits = {}, std::vector<int> files = {});
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();
@@ -52,9 +59,9 @@ class WorkerProcess {
   /// Sends the job and waits for its answer. The outer value says whether the worker survived; the inner one is the
   /// handler's answer. After a Death nothing of the worker, nor what it started, is left. Inner error
   /// worker/cannot-start.
-  /// One call at a time.
+  /// One call at a time. Questions of the job are put to `answer`, and its time does not count.
   [[nodiscard]] std::expected<Result<Json>, Death> call(const Json& job, const Allowance& allowance,
-                                                        std::stop_token stop = {});
+                                                        std::stop_token stop = {}, const Answerer& answer = {});
 
   /// Ends the worker; the next call starts a new one.
   void stop();
@@ -66,6 +73,7 @@ class WorkerProcess {
 
  private:
   Result<void> start();
+  void reply(const Frame& question, const Answerer& answer) const;
   Death reap(Refusal refusal, const std::string& stage);
   Death died(const std::string& stage);
   [[nodiscard]] std::string stderr_tail() const;
@@ -79,6 +87,7 @@ class WorkerProcess {
 
   std::vector<std::string> command_;
   WorkerLimits limits_;
+  std::vector<int> files_;
   std::string mark_;                ///< in the environment of the worker and all it starts
   std::int64_t memory_limit_ = 0;   ///< bytes
   std::int64_t memory_ = 0;         ///< bytes that the worker used at the last check

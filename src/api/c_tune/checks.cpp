@@ -38,6 +38,7 @@ Result<BenchOptions> bench_options_from(const collage_bench_options& given, cons
   options.seed = seed_of(given.seed);
   COLLAGE_TRY(const auto ranges, texts_of(given.input_ranges, bench_member("input_ranges")));
   COLLAGE_TRY(options.input_ranges, input_ranges_from(ranges, option_label(bench_member("input_ranges"))));
+  COLLAGE_TRY(options.reader, context.model_reader());
   options.progress = context.progress;
   options.stop = context.stop;
   return options;
@@ -81,8 +82,9 @@ collage_status* bench_plan(const collage_bench_options* options, collage_report*
 collage_status* verify_plan(const collage_check_options* options, collage_report** report) noexcept {
   return answer_check(
       "verify", options, report,
-      [](const collage_check_options& given, const Context&, Registry& registry) -> Result<collage_report> {
+      [](const collage_check_options& given, const Context& context, Registry& registry) -> Result<collage_report> {
         VerifyOptions asked{.plan = given.plan, .model = optional_path(given.model), .seed = seed_of(given.seed)};
+        COLLAGE_TRY(asked.reader, context.model_reader());
         COLLAGE_TRY(asked.shapes, shapes_of(given));
         COLLAGE_TRY(asked.seeds, count_of(given.seeds, 1, kMostSeeds, check_member("seeds")));
         COLLAGE_TRY(const auto ranges, texts_of(given.input_ranges, check_member("input_ranges")));

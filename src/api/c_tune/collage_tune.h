@@ -73,6 +73,9 @@ typedef struct collage_context {
   collage_progress_callback progress;
   void* progress_data;
   const collage_cancel* cancel;
+  int32_t
+      trust_models;  ///< not 0: models are read in this process; else in a worker, which a hostile file cannot leave
+  int32_t reserved;  ///< 0
 } collage_context;
 
 /// How long a candidate takes, as far as the caller knows. `candidate` is a JSON object

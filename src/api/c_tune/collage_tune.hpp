@@ -118,6 +118,7 @@ class ContextView {
     if (of.progress) given_.progress = tell;
     given_.progress_data = const_cast<TuneContext*>(&of);
     if (of.cancel) given_.cancel = of.cancel->handle();
+    given_.trust_models = of.trust_models ? 1 : 0;
   }
   ContextView(const ContextView&) = delete;
   ContextView& operator=(const ContextView&) = delete;
@@ -125,7 +126,7 @@ class ContextView {
 
  private:
   static void tell(const collage_progress* now, void* context) noexcept {
-    TuneProgress event{now->phase, now->done, now->total, now->refused, now->best_us,
+    TuneProgress event{now->phase,   now->done, now->total, now->refused, now->best_us,
                        std::nullopt, now->note, now->rival, now->speedup};
     if (now->left_s >= 0) event.left_s = now->left_s;
     static_cast<const TuneContext*>(context)->progress(event);

@@ -59,6 +59,7 @@ struct TuneContext {
   std::vector<std::string> worker;   ///< argv of another program that serves as worker
   std::function<void(const TuneProgress&)> progress;
   std::optional<CancelToken> cancel;
+  bool trust_models = false;  ///< models are read in this process, not in a worker that a hostile file cannot leave
 };
 
 /// A model as a path, or as bytes that live during the call, without external data.

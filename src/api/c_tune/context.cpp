@@ -35,6 +35,13 @@ Result<std::vector<std::string>> Context::worker_argv() const {
   return worker_command(modules);
 }
 
+Result<std::vector<std::string>> Context::model_reader() const {
+  if (trusts_models) return std::vector<std::string>();
+  // The helper program starts sooner than one that somebody else made.
+  auto helper = worker_command({});
+  return helper || worker.empty() ? helper : worker;
+}
+
 Result<Context> context_of(const collage_context* given) {
   COLLAGE_TRY(const collage_context known, options_of(given, "collage_context"));
   Context context;
@@ -42,6 +49,10 @@ Result<Context> context_of(const collage_context* given) {
   COLLAGE_TRY(context.modules, texts_of(known.modules, "collage_context.modules"));
   COLLAGE_TRY(context.module_kinds, take_modules(context.modules, option_label("collage_context.modules")));
   COLLAGE_TRY(context.worker, texts_of(known.worker, "collage_context.worker"));
+  context.trusts_models = known.trust_models != 0;
+  if (known.reserved != 0)
+    return fail(ExitCode::kUsage, "api/unknown-option", "collage_context.reserved", std::to_string(known.reserved),
+                "0");
   context.progress = progress_of(known);
   if (known.cancel != nullptr) context.stop = known.cancel->source.get_token();
   return context;

@@ -18,12 +18,15 @@ struct Context {
   std::vector<std::string> modules;
   std::vector<std::string> module_kinds;  ///< of the files among them
   std::vector<std::string> worker;        ///< as given; empty = the helper program
+  bool trusts_models = false;
   Progress progress;
   std::stop_token stop;
 
   [[nodiscard]] std::vector<std::string> places() const;
   /// Error worker/cannot-start when the helper program is missing.
   [[nodiscard]] Result<std::vector<std::string>> worker_argv() const;
+  /// What reads models (sandbox/import_model.h): a worker, or nothing where they are trusted. Errors of worker_argv().
+  [[nodiscard]] Result<std::vector<std::string>> model_reader() const;
 };
 
 /// All defaults for null. Errors api/wrong-size, api/unknown-option, api/null-argument, api/wrong-option.

@@ -31,6 +31,7 @@ Result<LoadedPlan> load_model(const collage_model_options& given) {
   COLLAGE_TRY(options.threads, count_of(given.threads, 1, kMostThreads, "collage_model_options.threads"));
   COLLAGE_TRY(const auto shapes, texts_of(given.shapes, "collage_model_options.shapes"));
   COLLAGE_TRY(options.shapes, parse_shape_bindings(shapes));
+  COLLAGE_TRY(options.reader, context.model_reader());
   auto loaded = load_model(options, context);
   if (!loaded) return std::unexpected(model.renamed(std::move(loaded).error()));
   return loaded;

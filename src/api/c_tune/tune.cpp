@@ -85,6 +85,7 @@ Result<TuneOptions> options_from(const collage_tune_options& given, const ModelS
   options.store = store_place(context.store);
   options.repros = repro_place(context.store);
   COLLAGE_TRY(options.worker_command, context.worker_argv());
+  COLLAGE_TRY(options.reader, context.model_reader());
   options.progress = context.progress;
   options.stop = context.stop;
   options.estimates = estimates_from(given, options);

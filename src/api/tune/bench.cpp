@@ -89,6 +89,7 @@ Result<PlanCases> cases_of(const BenchOptions& options, Registry& registry) {
   unmeasured.model = options.plan;
   unmeasured.shapes = options.shapes;
   unmeasured.threads = std::max(options.threads, 1);
+  unmeasured.reader = options.reader;
   COLLAGE_TRY(RealisedPlan plan, unmeasured_plan(unmeasured, registry));
   return single_case(std::move(plan));
 }
@@ -319,7 +320,7 @@ Result<BenchReport> bench(const BenchOptions& options, Registry& registry) {
   COLLAGE_TRY(const ShapePoint point, point_of(options, cases));
   report.shape = to_string(cases.domain, point);
   COLLAGE_TRY(const RealisedPlan plan, plan_at(cases, point));
-  COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry));
+  COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry, options.reader));
   report.model = plan.plan.model_path;
   report.threads = options.threads > 0 ? options.threads : plan.plan.threads;
   if (source.note) report.notes.push_back(*source.note);

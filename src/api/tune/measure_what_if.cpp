@@ -36,10 +36,12 @@ Result<MeasuredWhatIf> measure_what_if(const RealisedPlan& plan, std::span<const
                                        const MeasureWhatIfOptions& options, Registry& registry) {
   COLLAGE_TRY(const Explanation explanation, explanation_in(plan.plan));
   const std::string model = options.model.value_or(plan.plan.model_path);
-  COLLAGE_TRY_VOID(find_source_model(plan, model, registry));  // another model would be another race
   COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
   TuneOptions tuning = with_settings_of(plan.plan, {});
   tuning.model = model;
+  tuning.worker_command = options.worker_command;
+  tuning.reader = options.reader;
+  COLLAGE_TRY_VOID(find_source_model(plan, model, registry, options.reader));  // another model would be another race
   tuning.output = folder.file("other.collage");
   tuning.backends = explanation.backends;
   COLLAGE_TRY(tuning.rules, pins_of(rules));
@@ -51,13 +53,13 @@ Result<MeasuredWhatIf> measure_what_if(const RealisedPlan& plan, std::span<const
     return fail(ExitCode::kUsage, "cli/bad-option", "--measure", "a plan that was tuned with --rules",
                 "a plan without: tune the model with these rules and --pin, then `collage bench`");
   tuning.store = options.store;
-  tuning.worker_command = options.worker_command;
   tuning.budget_s = options.budget_s;
   tuning.progress = options.progress;
   tuning.stop = options.stop;
   COLLAGE_TRY(const TuneReport tuned, tune(tuning, registry));
   COLLAGE_TRY(const BenchReport report, bench({.plan = tuning.output,
                                                .rival_signers = options.signers,
+                                               .reader = options.reader,
                                                .model = model,
                                                .against = {options.plan},
                                                .seconds = options.seconds,

@@ -19,6 +19,7 @@ struct RunSubjectOptions {
   std::map<std::string, std::string> files;  ///< input name -> array, which gives the extents that `shapes` leaves open
   int threads = 1;                           ///< of a model's plan
   ImportLimits limits = {};                  ///< how much a model may ask for
+  std::vector<std::string> reader = {};      ///< argv of the worker that reads a model; empty: this process does
   Signers signers = {};                      ///< one of them must have signed the plan; empty = any plan, or a model
 };
 

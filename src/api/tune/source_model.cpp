@@ -11,6 +11,7 @@
 #include "base/work_folder.h"
 #include "onnx/export.h"
 #include "onnx/files/model_file.h"
+#include "sandbox/import_model.h"
 #include "tune/vendor_operators.h"
 
 namespace collage {
@@ -60,11 +61,11 @@ Result<Graph> plan_onnx_graph(const RealisedPlan& plan, PlanWeights weights) {
 namespace {
 
 /// The model at its path, or why plan.onnx has to be used instead.
-std::expected<SourceModel, std::string> model_at(const std::string& path, const RealisedPlan& plan,
-                                                 Registry& registry) {
+std::expected<SourceModel, std::string> model_at(const std::string& path, const RealisedPlan& plan, Registry& registry,
+                                                 const std::vector<std::string>& reader) {
   if (path == kModelInMemory) return std::unexpected("the model was given as bytes");
   if (!can_read_again(path)) return std::unexpected("the model came through a pipe");
-  auto imported = import_model(path, options_for(plan, registry));
+  auto imported = import_apart(path, options_for(plan, registry), reader);
   if (!imported && imported.error().code == "import/not-found" && !std::filesystem::exists(path))
     return std::unexpected("the model is not at " + path + " any more");
   if (!imported)
@@ -75,8 +76,9 @@ std::expected<SourceModel, std::string> model_at(const std::string& path, const 
   return SourceModel{std::move(imported->graph), std::move(imported->bound_model), std::nullopt};
 }
 
-Result<SourceModel> model_given(const std::string& path, const RealisedPlan& plan, Registry& registry) {
-  COLLAGE_TRY(Imported imported, import_model(path, options_for(plan, registry)));
+Result<SourceModel> model_given(const std::string& path, const RealisedPlan& plan, Registry& registry,
+                                const std::vector<std::string>& reader) {
+  COLLAGE_TRY(Imported imported, import_apart(path, options_for(plan, registry), reader));
   if (imported.model_hash == plan.plan.model_hash)
     return SourceModel{std::move(imported.graph), std::move(imported.bound_model), std::nullopt};
   return fail(ExitCode::kBadInput, "plan/other-model", path, "a model with hash " + imported.model_hash,
@@ -86,9 +88,9 @@ Result<SourceModel> model_given(const std::string& path, const RealisedPlan& pla
 }  // namespace
 
 Result<SourceModel> find_source_model(const RealisedPlan& plan, const std::optional<std::string>& model,
-                                      Registry& registry) {
-  if (model) return model_given(*model, plan, registry);
-  auto found = model_at(plan.plan.model_path, plan, registry);
+                                      Registry& registry, const std::vector<std::string>& reader) {
+  if (model) return model_given(*model, plan, registry, reader);
+  auto found = model_at(plan.plan.model_path, plan, registry, reader);
   if (found) return std::move(*found);
   const std::string note = found.error() + "; plan.onnx of the plan stands in";
   COLLAGE_TRY(Graph graph, plan_onnx_graph(plan));

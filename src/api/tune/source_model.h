@@ -27,9 +27,10 @@ struct SourceModel {
 
 /// The file at `model` must be the plan's model: errors import/*, plan/other-model. If no path is given and the
 /// original model has moved, cannot be read, came through a pipe, or has other contents or weights, plan.onnx is used
-/// instead; the note says why.
+/// instead; the note says why. `reader` is the argv of the worker that reads it (sandbox/import_model.h); empty: this
+/// process does.
 [[nodiscard]] Result<SourceModel> find_source_model(const RealisedPlan& plan, const std::optional<std::string>& model,
-                                                    Registry& registry);
+                                                    Registry& registry, const std::vector<std::string>& reader = {});
 
 enum class PlanWeights : std::uint8_t {
   kAll,

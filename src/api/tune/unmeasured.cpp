@@ -1,6 +1,7 @@
 #include "api/tune/unmeasured.h"
 
 #include "backend/held_value.h"
+#include "sandbox/import_model.h"
 #include "tune/confirm/assemble.h"
 #include "tune/confirm/whole_model.h"
 #include "tune/vendor_operators.h"
@@ -11,9 +12,10 @@ Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry&
   ImportOptions import_options;
   import_options.shapes = options.shapes;
   import_options.limits = options.limits;
+  import_options.wants_file = false;
   ask_vendors(import_options, registry, {options.engine});
   const std::string& name = options.model_name.empty() ? options.model : options.model_name;
-  COLLAGE_TRY(const Imported imported, import_model_for(options.model, import_options, options.arrays));
+  COLLAGE_TRY(const Imported imported, import_apart(options.model, import_options, options.reader, options.arrays));
   COLLAGE_TRY(Backend * engine, registry.get(options.engine));
   const Cover cover = whole_cover(imported.graph, options.engine);
   CompileRequest request;

@@ -16,6 +16,7 @@ struct UnmeasuredOptions {
   ArrayShapes arrays = {};  ///< that are used as inputs: they give the extents that `shapes` leaves open
   int threads = 1;
   ImportLimits limits = {};
+  std::vector<std::string> reader = {};  ///< argv of the worker that reads the model; empty: this process does
   std::string engine = kFillerEngine;
 };
 

@@ -30,7 +30,7 @@ void note_once(std::vector<std::string>& notes, const std::string& note) {
 /// Appends the checks of the plan at one shape; `session` runs it.
 Result<void> verify_one(Session& session, const RealisedPlan& plan, const std::string& shape,
                         const VerifyOptions& options, Registry& registry, VerifyReport& report) {
-  COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry));
+  COLLAGE_TRY(const SourceModel source, find_source_model(plan, options.model, registry, options.reader));
   const OutputBound bound = bound_in_plan(plan.plan.accuracy);
   std::vector<std::string> notes;
   if (source.note) notes.push_back(*source.note);

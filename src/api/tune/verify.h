@@ -22,6 +22,7 @@ struct VerifyOptions {
   std::string plan;
   Signers signers = {};  ///< one of them must have signed the plan; empty = no signature is asked for
   std::optional<std::string> model;
+  std::vector<std::string> reader = {};  ///< argv of the worker that reads the model; empty: this process does
   ShapeBindings shapes;    ///< of a plan of many shapes: which; none = every case, and two shapes that are none
   int seeds = 1;           ///< how many input sets
   std::uint64_t seed = 1;  ///< the first of them

@@ -50,6 +50,7 @@ int run_bench(const BenchCommand& options) {
       COLLAGE_TRY(RivalCommand command, parse_rival(rival, label("--rival")));
       bench_options.programs.push_back(std::move(command));
     }
+    COLLAGE_TRY(bench_options.reader, model_reader(options.common));
     Registry registry(module_places(options.common.backend_libraries));
     if (is_given(*options.command, "--against")) COLLAGE_TRY_VOID(check_rivals(bench_options.against, registry));
     COLLAGE_TRY(bench_options.signers, signers_from(options.common.signer_files));
@@ -101,6 +102,7 @@ void add_bench(CLI::App& app, Program& program) {
   add_threads(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
+  add_trust(*command, options->common);
   add_require_signature(*command, options->common);
   command->footer(examples({"collage bench model.collage --seconds 10",
                             "collage bench model.collage --against onnxruntime,other.collage",

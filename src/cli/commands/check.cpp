@@ -14,6 +14,7 @@
 #include "onnx/import.h"
 #include "passes/simplify.h"
 #include "region/rules/user_rules.h"
+#include "sandbox/import_model.h"
 #include "tune/proposers.h"
 #include "tune/report/rule_operators.h"
 #include "tune/vendor_operators.h"
@@ -199,7 +200,9 @@ Result<Imported> import_for(const CheckCommand& options, Registry& registry, con
   COLLAGE_TRY(import_options.limits, limits_from(options.common));
   ask_vendors(import_options, registry, names);
   COLLAGE_TRY(import_options.shapes, parse_shape_bindings(options.common.shapes));
-  return import_model(options.model, import_options);
+  import_options.wants_file = false;
+  COLLAGE_TRY(const std::vector<std::string> reader, model_reader(options.common));
+  return import_apart(options.model, import_options, reader);
 }
 
 Shown dumped(const std::string& stage, std::string text) {
@@ -281,6 +284,7 @@ void add_check(CLI::App& app, Program& program) {
   add_passes(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
+  add_trust(*command, options->common);
   command->footer(examples(
       {"collage check model.onnx --shape batch=1", "collage check model.onnx --dump candidates --rules my.rules"}));
 }

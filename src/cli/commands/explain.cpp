@@ -43,10 +43,12 @@ Result<std::string> write_files(const ExplainCommand& options, const ExplainRepo
 Result<MeasureWhatIfOptions> measuring(const ExplainCommand& options, Console& console) {
   COLLAGE_TRY(const double budget_s, seconds_from(options.budget, "--budget"));
   COLLAGE_TRY(std::vector<std::string> worker, worker_command(options.common.backend_libraries));
+  COLLAGE_TRY(std::vector<std::string> reader, model_reader(options.common));
   return MeasureWhatIfOptions{.plan = options.explain.plan,
                               .model = options.model.empty() ? std::nullopt : std::optional(options.model),
                               .store = store_place(options.common.store),
                               .worker_command = std::move(worker),
+                              .reader = std::move(reader),
                               .budget_s = budget_s,
                               .progress = console.progress(),
                               .stop = interrupt_token()};

@@ -19,6 +19,7 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "onnx/files/value_file.h"
+#include "plan/file/plan_file.h"
 
 namespace collage::cli {
 namespace {
@@ -142,6 +143,15 @@ Result<std::optional<Clock::duration>> time_limit_of(const RunCommand& options) 
   return std::chrono::duration_cast<Clock::duration>(Seconds(std::min(seconds, kMostSeconds)));
 }
 
+/// A plan needs none, and a program that only runs plans may have no worker.
+Result<std::vector<std::string>> reader_for(const RunCommand& options) {
+  if (is_plan_file(options.subject)) {
+    COLLAGE_TRY_VOID(refuse_given(*options.command, {"--trust"}, "a plan, of which no model is read"));
+    return std::vector<std::string>();
+  }
+  return model_reader(options.common);
+}
+
 Result<RunReport> run_once(const RunCommand& options, Console& console) {
   // Before any thread is started, which would get the signal instead.
   const std::stop_token interrupt = interrupt_token();
@@ -153,16 +163,19 @@ Result<RunReport> run_once(const RunCommand& options, Console& console) {
   COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
   COLLAGE_TRY(const ImportLimits limits, limits_from(options.common));
   COLLAGE_TRY(const Signers signers, signers_from(options.common.signer_files));
+  COLLAGE_TRY(const std::vector<std::string> reader, reader_for(options));
   COLLAGE_TRY(RunSubject subject, find_run_subject({.path = options.subject,
                                                     .shapes = shapes,
                                                     .files = gather.files,
                                                     .threads = options.common.threads,
                                                     .limits = limits,
+                                                    .reader = reader,
                                                     .signers = signers},
                                                    registry));
   if (const std::string hint = recheck_hint(options.subject, subject.plan.plan, registry); !hint.empty())
     console.note(hint);
-  if (const std::string note = origin_note(options.subject, subject.cases); !note.empty()) console.note(note);
+  if (is_plan_file(options.subject))
+    if (const std::string note = origin_note(options.subject, subject.cases); !note.empty()) console.note(note);
   if (options.strict_inputs) COLLAGE_TRY_VOID(check_all_given(subject.graph, gather.files));
   COLLAGE_TRY(std::vector<Tensor> inputs, gather_inputs(subject.graph, gather));
   const int threads = is_given(*options.command, "--threads") ? options.common.threads : 0;
@@ -229,6 +242,7 @@ void add_run(CLI::App& app, Program& program) {
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
   add_limit(*command, options->common);
+  add_trust(*command, options->common);
   add_require_signature(*command, options->common);
   command->footer(examples({"collage run model.collage --input x=x.npy --output-dir out",
                             "collage run model.onnx --shape batch=4      made-up inputs, in one engine",

@@ -23,6 +23,7 @@ int run_verify(const VerifyCommand& options) {
     COLLAGE_TRY(verify_options.shapes, parse_shape_bindings(options.common.shapes));
     COLLAGE_TRY(verify_options.input_ranges, input_ranges_from(options.common.input_ranges, label("--input-range")));
     COLLAGE_TRY(verify_options.signers, signers_from(options.common.signer_files));
+    COLLAGE_TRY(verify_options.reader, model_reader(options.common));
     Registry registry(module_places(options.common.backend_libraries));
     return verify_plan(verify_options, registry);
   }();
@@ -49,6 +50,7 @@ void add_verify(CLI::App& app, Program& program) {
   add_seed(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
+  add_trust(*command, options->common);
   add_require_signature(*command, options->common);
   command->footer(examples({"collage verify model.collage --seeds 3",
                             "collage verify model.collage --shape batch=3     of a plan for many shapes"}));

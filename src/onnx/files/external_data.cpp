@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -15,10 +14,6 @@
 
 namespace collage {
 namespace {
-
-std::unexpected<Error> bad_location(const std::string& where, std::string saw, std::string allowed) {
-  return fail(ExitCode::kBadInput, "import/external-data", where, std::move(saw), std::move(allowed));
-}
 
 struct FileRange {
   std::string location;
@@ -34,53 +29,22 @@ Result<FileRange> place_of(const pb::TensorProto& message, const std::string& wh
     if (entry.key() == "checksum") place.checksum = entry.value();
     if (entry.key() != "offset" && entry.key() != "length") continue;
     const auto size = number_in<std::size_t>(entry.value());
-    if (!size) return bad_location(where, entry.key() + " '" + first_line(entry.value()) + "'", "a number of bytes");
+    if (!size)
+      return bad_external_data(where, entry.key() + " '" + first_line(entry.value()) + "'", "a number of bytes");
     if (entry.key() == "offset")
       place.offset = *size;
     else
       place.length = *size;
   }
-  if (place.location.empty()) return bad_location(where, "no location", "a file next to the model");
+  if (place.location.empty()) return bad_external_data(where, "no location", "a file next to the model");
   return place;
-}
-
-bool stays_inside(const std::filesystem::path& folder, const std::filesystem::path& file) {
-  std::error_code error;
-  const auto root = std::filesystem::weakly_canonical(folder, error);
-  if (error) return false;
-  const auto real = std::filesystem::weakly_canonical(file, error);
-  if (error) return false;
-  const auto [end, unused] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
-  return end == root.end();
 }
 
 }  // namespace
 
 Result<Buffer> ExternalFiles::file(const std::string& location, const std::string& where) {
   if (const auto found = files_.find(location); found != files_.end()) return found->second;
-  const std::filesystem::path path(location);
-  const char* allowed = "a relative path inside the model's folder";
-  if (folder_.empty())
-    return bad_location(where, "external data, but no folder to read it from", "data inside the model");
-  if (location.find('\0') != std::string::npos || path.is_absolute())
-    return bad_location(where, "location '" + first_line(location) + "'", allowed);
-  for (const auto& part : path)
-    if (part == "..") return bad_location(where, "location '" + first_line(location) + "'", allowed);
-  const std::filesystem::path full = std::filesystem::path(folder_) / path;
-  if (!stays_inside(folder_, full) && (real_folder_.empty() || !stays_inside(real_folder_, full)))
-    return bad_location(where, "location '" + first_line(location) + "', which leads out of the folder", allowed);
-  std::error_code error;
-  if (!std::filesystem::exists(full, error))
-    return fail(ExitCode::kIo, "import/not-found", where, "no file '" + first_line(full.string()) + "'",
-                "the model's external data next to it");
-  if (!std::filesystem::is_regular_file(full, error))
-    return bad_location(where, "location '" + first_line(location) + "'", "a regular file");
-  // Another name of the file may lie outside the folder, where a model must not read, and nothing tells where it lies.
-  // A folder unpacked from an archive can hold such links; who has made some to save room can copy the file.
-  if (std::filesystem::hard_link_count(full, error) > 1)
-    return bad_location(where, "location '" + first_line(location) + "', a file with several names",
-                        "a file with one name; a copy of it");
-  COLLAGE_TRY(Buffer mapped, Buffer::map_file(full.string()));
+  COLLAGE_TRY(Buffer mapped, map_beside_model(folders_, location, where));
   files_.emplace(location, mapped);
   return mapped;
 }
@@ -97,21 +61,21 @@ Result<void> ExternalFiles::check(const std::string& location, const Buffer& map
   const auto [seen, is_new] = checksums_.try_emplace(location);
   if (is_new) seen->second = sha1_hex(mapped.bytes());
   if (seen->second == wanted) return {};
-  return bad_location(where, fmt::format("'{}' of {} bytes with SHA-1 {}", location, mapped.size(), seen->second),
-                      "the file with checksum " + first_line(wanted));
+  return bad_external_data(where, fmt::format("'{}' of {} bytes with SHA-1 {}", location, mapped.size(), seen->second),
+                           "the file with checksum " + first_line(wanted));
 }
 
 Result<Buffer> ExternalFiles::bytes_of(const pb::TensorProto& message, std::size_t bytes, const std::string& where) {
   COLLAGE_TRY(const FileRange place, place_of(message, where));
   COLLAGE_TRY(const Buffer mapped, file(place.location, where));
   if (place.length && *place.length != bytes)
-    return bad_location(where, "length " + std::to_string(*place.length),
-                        std::to_string(bytes) + " bytes for its dimensions");
+    return bad_external_data(where, "length " + std::to_string(*place.length),
+                             std::to_string(bytes) + " bytes for its dimensions");
   if (place.offset > mapped.size() || bytes > mapped.size() - place.offset)
-    return bad_location(where,
-                        "bytes " + std::to_string(place.offset) + " to " + std::to_string(place.offset + bytes) +
-                            " of '" + place.location + "', which has " + std::to_string(mapped.size()),
-                        "a range inside the file");
+    return bad_external_data(where,
+                             "bytes " + std::to_string(place.offset) + " to " + std::to_string(place.offset + bytes) +
+                                 " of '" + place.location + "', which has " + std::to_string(mapped.size()),
+                             "a range inside the file");
   if (!place.checksum.empty()) COLLAGE_TRY_VOID(check(place.location, mapped, place.checksum, where));
   return mapped.slice(place.offset, bytes);
 }
@@ -130,21 +94,17 @@ struct ExternalTensor {
 
 Result<ExternalTensor> external_tensor(const pb::TensorProto& message, const std::string& where) {
   const auto type = element_type_from(message.data_type());
-  if (!type || bits_of(*type) == 0) return bad_location(where, "an element type without a size", "numbers");
+  if (!type || bits_of(*type) == 0) return bad_external_data(where, "an element type without a size", "numbers");
   COLLAGE_TRY(Extents extents, extents_of(message, where));
   const auto size = checked_byte_count(*type, extents);
-  if (!size) return bad_location(where, "dimensions that overflow", "a tensor that fits into memory");
+  if (!size) return bad_external_data(where, "dimensions that overflow", "a tensor that fits into memory");
   return ExternalTensor{.type = *type, .extents = std::move(extents), .bytes = *size};
 }
 
 class ExternalLoader {
  public:
   ExternalLoader(pb::ModelProto& model, const ModelFolders& folders, std::string& hash_input, ParkedWeights& parked)
-      : model_(model),
-        files_(folders.named, folders.real),
-        hash_input_(hash_input),
-        parked_(parked),
-        inside_(model.ByteSizeLong()) {}
+      : model_(model), files_(folders), hash_input_(hash_input), parked_(parked), inside_(model.ByteSizeLong()) {}
 
   Result<void> run() {
     COLLAGE_TRY(const std::size_t total, total_bytes());
@@ -156,7 +116,9 @@ class ExternalLoader {
     return result_;
   }
 
-  [[nodiscard]] bool is_large() const { return is_large_; }
+  [[nodiscard]] LoadedData loaded() const {
+    return {.is_large = is_large_, .files = is_large_ ? files_.read() : std::map<std::string, Buffer>()};
+  }
 
  private:
   template <class Visit>
@@ -186,7 +148,7 @@ class ExternalLoader {
     each_tensor([&](pb::TensorProto& message) -> Result<void> {
       COLLAGE_TRY(const ExternalTensor tensor, external_tensor(message, where_of(message)));
       if (__builtin_add_overflow(total, tensor.bytes, &total))
-        return bad_location(where_of(message), "sizes that overflow", "tensors that fit into memory");
+        return bad_external_data(where_of(message), "sizes that overflow", "tensors that fit into memory");
       return {};
     });
     if (!result_) return std::unexpected(result_.error());
@@ -200,7 +162,8 @@ class ExternalLoader {
       hashed_ += bytes.size();
       // Tensors may share their bytes. Parts that overlap otherwise are read again and again.
       if (hashed_ > files_.total_bytes())
-        return bad_location(where_of(message), "a part of a file that overlaps others", "parts that lie side by side");
+        return bad_external_data(where_of(message), "a part of a file that overlaps others",
+                                 "parts that lie side by side");
       hash->second = hash_hex(bytes.data(), bytes.size());
     }
     hash_input_ += hash->second;
@@ -248,11 +211,11 @@ class ExternalLoader {
 
 }  // namespace
 
-Result<bool> load_external_data(pb::ModelProto& model, const ModelFolders& folders, std::string& hash_input,
-                                ParkedWeights& parked) {
+Result<LoadedData> load_external_data(pb::ModelProto& model, const ModelFolders& folders, std::string& hash_input,
+                                      ParkedWeights& parked) {
   ExternalLoader loader(model, folders, hash_input, parked);
   COLLAGE_TRY_VOID(loader.run());
-  return loader.is_large();
+  return loader.loaded();
 }
 
 }  // namespace collage

@@ -6,23 +6,16 @@
 #include <string>
 
 #include "base/buffer.h"
+#include "onnx/files/beside_model.h"
 #include "onnx/files/parked.h"
 #include "onnx/proto.h"
 
 namespace collage {
 
-/// Where a model's files may lie.
-struct ModelFolders {
-  std::string named;      ///< of the path that the user gave; empty: there are no files
-  std::string real = {};  ///< where symbolic links of that path lead; caches keep files and weights there together
-};
-
-/// The files of one folder, mapped at most once each. A location must be a relative path that stays in the folder, or
-/// gets into the real one, after symbolic links are followed.
+/// The files beside one model, mapped at most once each (onnx/files/beside_model.h).
 class ExternalFiles {
  public:
-  explicit ExternalFiles(std::string folder, std::string real_folder = {})
-      : folder_(std::move(folder)), real_folder_(std::move(real_folder)) {}
+  explicit ExternalFiles(ModelFolders folders) : folders_(std::move(folders)) {}
 
   /// The bytes of an external tensor, shared with the mapped file. `bytes` is the size that its dimensions require. If
   /// the tensor names a checksum, the file is compared with it.
@@ -31,22 +24,28 @@ class ExternalFiles {
 
   /// Of the files that were read so far.
   [[nodiscard]] std::size_t total_bytes() const;
+  /// Those, by location.
+  [[nodiscard]] const std::map<std::string, Buffer>& read() const { return files_; }
 
  private:
   Result<Buffer> file(const std::string& location, const std::string& where);
   /// Compares a file with the checksum that a tensor names; reads it once.
   Result<void> check(const std::string& location, const Buffer& mapped, std::string wanted, const std::string& where);
 
-  std::string folder_;
-  std::string real_folder_;
+  ModelFolders folders_;
   std::map<std::string, Buffer> files_;
   std::map<std::string, std::string> checksums_;  ///< of files, by location
 };
 
+struct LoadedData {
+  bool is_large = false;                ///< weights stay in their files, since a message cannot hold them
+  std::map<std::string, Buffer> files;  ///< those, mapped, by location
+};
+
 /// Copies all external data into the model, and appends the hashes of what was read to `hash_input`. Where a message
-/// cannot hold it, initialisers stay in their mapped files and go to `parked`; the answer is then true.
+/// cannot hold it, initialisers stay in their mapped files and go to `parked`.
 /// Errors as ExternalFiles, and import/too-large when the rest exceeds 2 GiB.
-[[nodiscard]] Result<bool> load_external_data(pb::ModelProto& model, const ModelFolders& folders,
-                                              std::string& hash_input, ParkedWeights& parked);
+[[nodiscard]] Result<LoadedData> load_external_data(pb::ModelProto& model, const ModelFolders& folders,
+                                                    std::string& hash_input, ParkedWeights& parked);
 
 }  // namespace collage

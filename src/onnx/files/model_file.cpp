@@ -93,9 +93,20 @@ Result<std::string> read_regular(const std::string& path) {
   return bytes;
 }
 
+/// The file, or the error of read_regular() where it cannot be mapped or is too large.
+Result<void> take_regular(ModelFile& file, ModelBytes how) {
+  if (how == ModelBytes::kMapped)
+    if (auto mapped = Buffer::map_file(file.path); mapped && mapped->size() <= kMostBytes) {
+      file.mapped = *std::move(mapped);
+      return {};
+    }
+  COLLAGE_TRY(file.bytes, read_regular(file.path));
+  return {};
+}
+
 }  // namespace
 
-Result<ModelFile> read_model_file(const std::string& path) {
+Result<ModelFile> read_model_file(const std::string& path, ModelBytes how) {
   std::error_code error;
   const fs::file_type type = fs::status(real_path(path), error).type();
   if (type == fs::file_type::not_found)
@@ -104,16 +115,30 @@ Result<ModelFile> read_model_file(const std::string& path) {
   if (type != fs::file_type::regular && !is_stream(type))
     return fail(ExitCode::kBadInput, "import/not-a-file", path, "neither a file nor a pipe",
                 "the path of an ONNX model");
-  ModelFile file{.path = path, .bytes = {}, .folder = folder_of(path)};
-  if (fs::is_symlink(path, error)) file.real_folder = fs::weakly_canonical(path, error).parent_path().string();
-  COLLAGE_TRY(file.bytes, is_stream(type) || is_descriptor(path) ? read_pipe(path) : read_regular(path));
-  if (file.bytes.empty()) return fail(ExitCode::kBadInput, "import/empty", path, "0 bytes", "an ONNX model");
+  ModelFile file{.path = path, .bytes = {}, .folders = model_folders(path)};
+  if (is_stream(type) || is_descriptor(path)) {
+    COLLAGE_TRY(file.bytes, read_pipe(path));
+  } else {
+    COLLAGE_TRY_VOID(take_regular(file, how));
+  }
+  if (file.contents().empty()) return fail(ExitCode::kBadInput, "import/empty", path, "0 bytes", "an ONNX model");
   return file;
 }
 
-bool can_read_again(const std::string& path) {
+ModelFolders model_folders(const std::string& path) {
+  ModelFolders folders{.named = folder_of(path)};
   std::error_code error;
-  if (!is_descriptor(path) && !is_stream(fs::status(path, error).type())) return true;
+  if (fs::is_symlink(path, error)) folders.real = fs::weakly_canonical(path, error).parent_path().string();
+  return folders;
+}
+
+bool is_only_here(const std::string& path) {
+  std::error_code error;
+  return is_descriptor(path) || is_stream(fs::status(path, error).type());
+}
+
+bool can_read_again(const std::string& path) {
+  if (!is_only_here(path)) return true;
   Pipes& all = pipes();
   const std::scoped_lock lock(all.mutex);
   return all.bytes.contains(real_path(path));

@@ -5,6 +5,7 @@
 #include "backend/extensions/open_compiler.h"
 #include "numbers/graph_file.h"
 #include "passes/simplify.h"
+#include "sandbox/import_model.h"
 #include "store/artifact_file.h"
 #include "timing/machine.h"
 #include "tune/confirm/assemble.h"
@@ -100,7 +101,8 @@ Result<OpenModel> import_open(const TuneOptions& options, const ShapeDomain& dom
   import_options.limits = options.limits;
   ask_vendors(import_options, registry, options.backends);
   ask_types_in(import_options, worker, folder);
-  COLLAGE_TRY(Imported imported, import_model(options.model, import_options));
+  import_options.wants_file = false;
+  COLLAGE_TRY(Imported imported, import_apart(options.model, import_options, options.reader));
   COLLAGE_TRY_VOID(refuse_input_ranges(domain, imported.graph));
   OpenModel model{
       .graph = std::move(imported.graph), .model_hash = imported.model_hash, .inputs = {}, .domain = domain};

@@ -34,6 +34,10 @@ TEST_F(IdleOptionTest, OfCheck) {
   expect_good(run({"check", model_, "--dump", "candidates", "--rules", rules, "--threads", "2"}));
 }
 
+TEST_F(IdleOptionTest, OfRun) {
+  expect_error(run({"run", file("any.collage"), "--trust"}), 2, "cli/bad-option", "--trust: saw a plan");
+}
+
 TEST_F(IdleOptionTest, OfWorkload) {
   const auto write = [&](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"workload"};

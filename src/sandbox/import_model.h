@@ -1,0 +1,23 @@
+// Imports a model file in a process of its own, which protobuf, ONNX's checker and its shape inference cannot get out
+// of: a file that makes them crash, hang or take all memory costs an error. In:  a path, options of import, the argv of
+// a worker. Out: Imported, as import_model() gives it. How: a worker reads the file, gives up everything but reading
+// (worker/confine.h), imports, writes the result into a
+//       memory file and is ended; then the result is read, by code that takes nothing for granted (import_file.h).
+// Cost: the start of a process, and one copy of the weights inside the file. Weights beside the file stay there.
+// Not checked again: that attributes keep the rules of operators (onnx/rules), which import does in the process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "onnx/import_arrays.h"
+
+namespace collage {
+
+/// `worker` is the argv of a program that serves import_handler(); empty: import in this process, which trusts the
+/// file. Errors: those of import_model_for(); import/reader-died when the process crashed; import/limit when it took
+/// more memory or time than options.limits allow; worker/cannot-start, sandbox/*.
+[[nodiscard]] Result<Imported> import_apart(const std::string& path, const ImportOptions& options,
+                                            const std::vector<std::string>& worker, const ArrayShapes& arrays = {});
+
+}  // namespace collage
