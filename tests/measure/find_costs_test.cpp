@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include "measure/roofline.h"
 #include "store/keys.h"
 #include "tests/measure/pricing_fixture.h"
+#include "timing/machine.h"
 
 namespace collage {
 namespace {
@@ -74,6 +76,15 @@ TEST_F(FindCosts, AMistypedWordSuggestsAKnownOne) {
   EXPECT_EQ(suggestion_for(store, {.backend = "tset"}), "; did you mean test?");
   EXPECT_EQ(suggestion_for(store, {.operator_name = op, .backend = "tset"}), "; did you mean test?");
   EXPECT_EQ(suggestion_for(store, {.text = "nothing like it"}), "");
+}
+
+TEST(PeakRates, OfAnotherFormAreMeasuredAnew) {
+  for (const char* text : {R"({"flops_per_ns":"x","bytes_per_ns":1,"memory_bytes_per_ns":1})",
+                           R"({"flops_per_ns":0,"bytes_per_ns":1,"memory_bytes_per_ns":1})", "[]", "{"}) {
+    Store store = Store::open("memory:").value();
+    store.put_verdict("peak rates|" + machine_print(), text);
+    EXPECT_GT(peak_rates(store).flops_per_ns, 0) << text;
+  }
 }
 
 }  // namespace

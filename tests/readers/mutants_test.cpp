@@ -122,7 +122,8 @@ class Mutants : public ::testing::TestWithParam<std::string> {
         continue;
       }
       const Answer seen = unpacked(answer.text);
-      ++counts[seen.is_accepted ? "accepted" : seen.text.substr(0, seen.text.find(':'))];
+      const bool has_code = seen.text.starts_with("error[");
+      ++counts[seen.is_accepted ? "accepted" : has_code ? seen.text.substr(0, seen.text.find(':')) : "refused"];
       if (seen.exit == ExitCode::kBug) report("a bug", i, mutant(i), answer);
       if (seen.is_accepted && !expected(i).empty() && answer.text != expected(i))
         report("accepted with another result", i, mutant(i), answer);
