@@ -137,7 +137,7 @@ def counts_of(tests):
 
 INSIDE_TEXT = """\
 "Passed inside" are tests that pass on ONNX Runtime as a region whose model makes the sequences, optionals and strings itself, of
-tensors and constants, and takes apart what comes out: such values work inside of a region, and a plan has none at its border.
+tensors and constants, and takes apart what comes out.
 
 """
 
