@@ -170,8 +170,7 @@ class GraphReader {
     COLLAGE_TRY_VOID(check());
     const auto kind = take<std::uint8_t>();
     const auto element = take<std::uint8_t>();
-    if (kind > static_cast<std::uint8_t>(ValueKind::kMap) ||
-        element > static_cast<std::uint8_t>(ElementType::kInt2))
+    if (kind > static_cast<std::uint8_t>(ValueKind::kMap) || element > static_cast<std::uint8_t>(ElementType::kInt2))
       return not_a_graph("a type that is none");
     type.kind = static_cast<ValueKind>(kind);
     type.element = static_cast<ElementType>(element);

@@ -14,7 +14,7 @@ using Order = std::vector<std::int64_t>;
 
 constexpr const char* kSchema = "onednn-attention/1";
 
-std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
+std::unexpected<Refusal> not_fused(RefusalReason reason, std::string detail) {
   return std::unexpected(Refusal{reason, std::move(detail)});
 }
 
@@ -42,7 +42,7 @@ class AttentionReader {
     const auto port = std::ranges::find(region_.inputs, id) - region_.inputs.begin();
     const Extents own = graph_.value(id).type.extents();
     if (port == std::ssize(region_.inputs) || own.size() != 4)
-      return refuse(RefusalReason::kStructure, "a factor that is no input of four axes");
+      return not_fused(RefusalReason::kStructure, "a factor that is no input of four axes");
     Seen seen{.index = static_cast<std::uint32_t>(port)};
     const Extents strides = row_major_strides(own);
     for (const std::int64_t axis : order) {
@@ -60,11 +60,12 @@ class AttentionReader {
       constants = {id};
     } else {
       const auto port = std::ranges::find(region_.inputs, id) - region_.inputs.begin();
-      if (port == std::ssize(region_.inputs)) return refuse(RefusalReason::kStructure, "a mask that is computed here");
+      if (port == std::ssize(region_.inputs))
+        return not_fused(RefusalReason::kStructure, "a mask that is computed here");
       seen.index = static_cast<std::uint32_t>(port);
     }
     const Extents own = graph_.value(id).type.extents();
-    if (own.size() > 4) return refuse(RefusalReason::kShape, "a mask of more axes");
+    if (own.size() > 4) return not_fused(RefusalReason::kShape, "a mask of more axes");
     seen.extents = Extents(4 - own.size(), 1);
     seen.extents.insert(seen.extents.end(), own.begin(), own.end());
     seen.strides = row_major_strides(seen.extents);
@@ -112,20 +113,20 @@ std::optional<ValueId> take_scale(const Graph& graph, AttentionReader& reader, V
   return std::nullopt;
 }
 
-std::expected<void, Refusal> check_types(const Graph& graph, const Region& region) {
-  if (region.outputs.size() != 1) return refuse(RefusalReason::kStructure, "more than one output");
+std::expected<void, Refusal> check_attention_types(const Graph& graph, const Region& region) {
+  if (region.outputs.size() != 1) return not_fused(RefusalReason::kStructure, "more than one output");
   for (const std::size_t n : region.nodes.members())
     for (const ValueId id : graph.nodes[n].outputs) {
       if (!id.valid()) continue;
       const ValueType& type = graph.value(id).type;
       if (!type.is_static() || element_count(type.extents()) == 0)
-        return refuse(RefusalReason::kShape, to_string(type));
-      if (type.element != ElementType::kFloat32) return refuse(RefusalReason::kType, to_string(type));
+        return not_fused(RefusalReason::kShape, to_string(type));
+      if (type.element != ElementType::kFloat32) return not_fused(RefusalReason::kType, to_string(type));
     }
   for (const ValueId id : region.inputs) {
     const ValueType& type = graph.value(id).type;
     if (!type.is_static() || type.element != ElementType::kFloat32)
-      return refuse(RefusalReason::kType, to_string(type));
+      return not_fused(RefusalReason::kType, to_string(type));
   }
   return {};
 }
@@ -173,9 +174,9 @@ Seen seen_of(const json& object) {
 
 std::expected<ReadAttention, Refusal> read_attention(const Graph& graph, const Region& region) {
   constexpr std::size_t kFewestNodes = 6;
-  if (region.nodes.count() < kFewestNodes) return refuse(RefusalReason::kStructure, "no attention");
-  if (auto ok = check_types(graph, region); !ok) return std::unexpected(ok.error());
-  const auto other = [] { return refuse(RefusalReason::kStructure, "no attention"); };
+  if (region.nodes.count() < kFewestNodes) return not_fused(RefusalReason::kStructure, "no attention");
+  if (auto ok = check_attention_types(graph, region); !ok) return std::unexpected(ok.error());
+  const auto other = [] { return not_fused(RefusalReason::kStructure, "no attention"); };
   AttentionReader reader(graph, region);
   const Node* last = reader.take(region.outputs[0], "Transpose");
   if (last == nullptr || attribute_or<Order>(*last, "perm", {}) != Order{0, 2, 1, 3}) return other();
