@@ -65,7 +65,7 @@ class Case(unittest.TestCase):
         return module
 
     def tune(self, backends, **options):
-        options = {"store": "memory:", "budget": 1, "progress": False, **options}
+        options = {"store": "memory:", "budget": 2, "progress": False, **options}
         return collage.tune(self.model, self.plan, backends=["onnxruntime", *backends], **options)
 
     def assert_right(self, plan):

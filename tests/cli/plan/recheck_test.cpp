@@ -36,7 +36,8 @@ TEST_F(RecheckTest, ElsewhereIsSaidOnceAndMeasured) {
     const Ended ended = run(command);
     EXPECT_EQ(ended.exit_code, 0) << describe(ended);
     EXPECT_THAT(ended.err, HasSubstr("collage recheck '" + plan_ + "'"));
-    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("is code from elsewhere"));
+    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 2) << ended.err;
   }
   EXPECT_EQ(run({"run", plan_, "--quiet"}).err, "");
 
