@@ -56,7 +56,8 @@ def strings_of(value: Any, where: str) -> numpy.ndarray:
     """An array of objects, each a str."""
     import numpy as np
 
-    found = np.asarray(value)
+    # A list may mix str and bytes, which NumPy would join to one type.
+    found = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
     if found.dtype.kind not in "OUST" and found.size > 0:
         raise BadInputError("api/wrong-type", where, f"an array of {found.dtype}", "strings")
     flat = np.empty(found.size, object)

@@ -103,7 +103,7 @@ TEST(PlanJson, RefusesChecksThatCannotBeMade) {
 
 TEST(PlanJson, RefusesAnotherSchema) {
   json object = json::parse(to_json(rich_plan()));
-  object["schema"] = "collage.plan/2";
+  object["schema"] = "collage.plan/3";
   const auto read = parse_plan(object.dump(), "test");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, "plan/wrong-version");
