@@ -9,7 +9,9 @@ import abi  # noqa: E402
 
 STUB = Path(__file__).resolve().parents[2] / "src/api/c/collage_abi.c"
 HEADER = STUB.with_name("collage.h").read_text()
-LAST = "  collage_status* (*session_run)(collage_session* session);\n"
+LAST = (
+    "  collage_status* (*session_output_json)(collage_session* session, size_t index, const char** json, size_t* bytes);\n"
+)
 FREE = "  void (*session_free)(collage_session* session);\n"
 
 
@@ -34,7 +36,7 @@ class Interface(unittest.TestCase):
     def test_takes_a_function_at_the_end_as_an_addition(self):
         gone, added = self.change(LAST, LAST + "  void (*more)(collage_plan* plan);\n")
         self.assertEqual(gone, [])
-        self.assertEqual(added, ["struct collage_api  288 more: void (*)(collage_plan*)"])
+        self.assertEqual(added, ["struct collage_api  368 more: void (*)(collage_plan*)"])
 
     def test_takes_a_constant_as_an_addition(self):
         gone, added = self.change("COLLAGE_INT2 = 26", "COLLAGE_INT2 = 26, COLLAGE_MORE = 27")

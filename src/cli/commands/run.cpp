@@ -152,6 +152,12 @@ Result<std::vector<std::string>> reader_for(const RunCommand& options) {
   return model_reader(options.common);
 }
 
+/// The error of a plan that lies in this file.
+std::unexpected<Error> in_file(const std::string& file, Error error) {
+  if (error.where.find(file) == std::string::npos) error.where = file + ": " + error.where;
+  return std::unexpected(std::move(error));
+}
+
 Result<RunReport> run_once(const RunCommand& options, Console& console) {
   // Before any thread is started, which would get the signal instead.
   const std::stop_token interrupt = interrupt_token();
@@ -180,9 +186,9 @@ Result<RunReport> run_once(const RunCommand& options, Console& console) {
   COLLAGE_TRY(std::vector<Tensor> inputs, gather_inputs(subject.graph, gather));
   const int threads = is_given(*options.command, "--threads") ? options.common.threads : 0;
   RunReport report{.seed = gather.seed, .threads = subject.plan.plan.threads};
-  COLLAGE_TRY(const LoadedPlan plan,
-              LoadedPlan::load(std::move(subject.cases), registry, {.threads = threads, .machine = {}}));
-  COLLAGE_TRY(Session session, plan.make_session());
+  const auto plan = LoadedPlan::load(std::move(subject.cases), registry, {.threads = threads, .machine = {}});
+  if (!plan) return in_file(options.subject, plan.error());
+  COLLAGE_TRY(Session session, plan->make_session());
   COLLAGE_TRY_VOID(session.set_inputs(inputs));
   RunOptions early_end{.cancel = interrupt, .deadline = {}};
   if (time_limit) early_end.deadline = later(*time_limit);

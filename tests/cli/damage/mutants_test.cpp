@@ -80,7 +80,7 @@ TEST_F(MutantsTest, OfPlansEndCommandsAsDocumented) {
 TEST_F(MutantsTest, OfStoresEndCommandsAsDocumented) {
   const Mutate mutate = [](const std::string& bytes, Dice& dice) { return test::mutated_bytes(bytes, bytes, dice); };
   try_all(store_, mutate,
-          {{"db", "stats", "--store", store_}, {"db", "list", "--store", store_}, {"db", "check", "--store", store_}},
+          {{"db", "stats", "--store", store_}, {"db", "list", "--store", store_}, {"db", "verify", "--store", store_}},
           by_length<std::size_t>(3, 500));
 }
 
