@@ -9,6 +9,7 @@
 
 #include "api/run/loaded_plan_state.h"
 #include "base/file.h"
+#include "base/in_file.h"
 #include "base/pages.h"
 #include "base/suggest.h"
 #include "plan/file/cases_file.h"
@@ -88,10 +89,7 @@ Result<void> check_signer(const PlanCases& cases, const LoadOptions& options) {
 template <class T>
 Result<T> named(const std::string& file, Result<T> loaded) {
   if (loaded || file.empty() || loaded.error().exit == ExitCode::kUsage) return loaded;
-  Error error = std::move(loaded).error();
-  if (error.where.find(file) == std::string::npos)
-    error.where = error.where.empty() ? file : fmt::format("{}: {}", file, error.where);
-  return std::unexpected(std::move(error));
+  return std::unexpected(in_file(file, std::move(loaded).error()));
 }
 
 Result<void> check_threads(const PlanCases& cases, const LoadOptions& options) {

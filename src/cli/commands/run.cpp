@@ -12,6 +12,7 @@
 #include "api/tune/plan_origin.h"
 #include "api/tune/recheck.h"
 #include "api/tune/run_subject.h"
+#include "base/in_file.h"
 #include "cli/commands/run_report.h"
 #include "cli/commands/run_trace.h"
 #include "cli/console.h"
@@ -152,12 +153,6 @@ Result<std::vector<std::string>> reader_for(const RunCommand& options) {
   return model_reader(options.common);
 }
 
-/// The error of a plan that lies in this file.
-std::unexpected<Error> in_file(const std::string& file, Error error) {
-  if (error.where.find(file) == std::string::npos) error.where = file + ": " + error.where;
-  return std::unexpected(std::move(error));
-}
-
 Result<RunReport> run_once(const RunCommand& options, Console& console) {
   // Before any thread is started, which would get the signal instead.
   const std::stop_token interrupt = interrupt_token();
@@ -187,7 +182,7 @@ Result<RunReport> run_once(const RunCommand& options, Console& console) {
   const int threads = is_given(*options.command, "--threads") ? options.common.threads : 0;
   RunReport report{.seed = gather.seed, .threads = subject.plan.plan.threads};
   const auto plan = LoadedPlan::load(std::move(subject.cases), registry, {.threads = threads, .machine = {}});
-  if (!plan) return in_file(options.subject, plan.error());
+  if (!plan) return std::unexpected(in_file(options.subject, plan.error()));
   COLLAGE_TRY(Session session, plan->make_session());
   COLLAGE_TRY_VOID(session.set_inputs(inputs));
   RunOptions early_end{.cancel = interrupt, .deadline = {}};
