@@ -96,6 +96,8 @@ TEST_F(SignatureTest, OfTheRightKeyIsAcceptedByEveryCommand) {
     // Whose steps no library can have.
     if (words.front() == "export") {
       expect_error(ended, 4, "export/backend", plan_);
+    } else if (words.front() == "recheck") {
+      EXPECT_LE(ended.exit_code, 1) << "1: the times differ, as on a busy machine\n" << describe(ended);
     } else {
       EXPECT_EQ(ended.exit_code, 0) << describe(ended);
     }
