@@ -24,6 +24,7 @@ fusion      native_test        *RandomFusion*:*Program*           random fused r
 gate        gate_test          *                                  planted miscompiles, random networks
 kernels     native_test        OpenKernels.*:NativeKernel.*:Cases/*:Kernels/*:Lengths/*  every kernel of open and closed regions
 imports     onnx_test          HostileFiles.*:Mutants.*:BrokenBytes.* hostile files, mutants of models, every truncation and flipped bit of small ones
+numbers     tune_test      MutantNumbers.*                   10,000 mutants of real models: imported, they give what ONNX Runtime gives
 mutations   api_c_load_test    *Mutated*                          2,000 mutations of each plan in memory
 pricing     tune_test          LazyPricing.*                      how near lazy measuring comes to measuring everything
 power-loss  store_faults_test  PowerLoss*:StoreFaults*            power losses and failing disks under the store

@@ -68,7 +68,7 @@ Result<Subject> subject_of(const OperatorCase& which, Registry& registry) {
     const auto at = static_cast<std::size_t>(std::ranges::find(ids, id) - ids.begin());
     return TrialPort{.port = {.name = graph.value(id).name, .type = graph.value(id).type},
                      .recorded = values.at(at),
-                     .one_step = is_after_quantiser(graph, uses, id)};
+                     .slack = step_of(graph, uses, subject.region, id)};
   };
   for (const ValueId id : subject.region.inputs) subject.inputs.push_back(port(id, graph.inputs, subject.ready.inputs));
   for (const ValueId id : subject.region.outputs) subject.outputs.push_back(port(id, graph.outputs, expected));

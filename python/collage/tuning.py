@@ -29,6 +29,8 @@ from .tuner_call import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .extend import Estimator, Rules
     from .progress import Wish
     from .tuner_call import Model, Names, Shapes
@@ -63,6 +65,7 @@ def tune(
     for_library: bool = False,
     portable: bool = False,
     trust_models: bool = False,
+    limits: Mapping[str, int] | None = None,
     store: str | None = None,
     modules: Names | None = None,
     progress: Wish = None,
@@ -109,6 +112,8 @@ def tune(
         kernels for processors with fewer instructions too, compiled after the budget
     trust_models
         read the model in this process, not in one that a hostile file cannot leave
+    limits
+        {"nodes": 2_000_000}: how much the model may ask for, of what `collage limits` lists
     store, modules
         of costs: a path or "memory:"; folders or files of further backends
     progress
@@ -149,6 +154,7 @@ def tune(
         "for_library": for_library,
         "portable": portable,
         "trust_models": trust_models,
+        "limits": assignments(limits, str),
     }
     try:
         report = TuneReport(call_tuner(_native.tune, options, store, modules, progress))
@@ -174,6 +180,7 @@ def bench(
     seed: int = 1,
     input_ranges: Shapes | None = None,
     trust_models: bool = False,
+    limits: Mapping[str, int] | None = None,
     modules: Names | None = None,
     progress: Wish = None,
 ) -> Report:
@@ -181,7 +188,7 @@ def bench(
 
     plan: a Plan, or a path of a plan or of a model. model: where the plan's model is now. against: engines, or paths of
     plans of the same model; default the usual rivals. threads: default as the plan was tuned. seconds: default 5.
-    trust_models: models are read in this process.
+    trust_models: models are read in this process. limits: as in tune.
     """
     with AsPath(plan) as path:
         options = {
@@ -194,6 +201,7 @@ def bench(
             "seed": seed,
             "input_ranges": assignments(input_ranges, range_text),
             "trust_models": trust_models,
+            "limits": assignments(limits, str),
         }
         return Report(call_tuner(_native.bench, options, None, modules, progress))
 
@@ -207,12 +215,14 @@ def verify(
     seed: int = 1,
     input_ranges: Shapes | None = None,
     trust_models: bool = False,
+    limits: Mapping[str, int] | None = None,
     modules: Names | None = None,
     progress: Wish = None,
 ) -> Report:
     """Compares a plan's outputs with the reference. The report is true when all agree.
 
     seeds: how many sets of inputs. shapes: of a plan of many shapes, which. trust_models: the model is read in this process.
+    limits: as in tune.
     """
     with AsPath(plan) as path:
         options = {
@@ -223,6 +233,7 @@ def verify(
             "seed": seed,
             "input_ranges": assignments(input_ranges, range_text),
             "trust_models": trust_models,
+            "limits": assignments(limits, str),
         }
         return Report(call_tuner(_native.verify, options, None, modules, progress))
 
@@ -233,15 +244,22 @@ def recheck(
     model: str | os.PathLike[str] | None = None,
     always: bool = False,
     seed: int = 1,
+    limits: Mapping[str, int] | None = None,
     modules: Names | None = None,
     progress: Wish = None,
 ) -> Report:
     """Whether a plan still fits this machine; the report is true when it need not be tuned again.
 
-    always: measures even if neither machine nor builds differ.
+    always: measures even if neither machine nor builds differ. limits: as in tune.
     """
     with AsPath(plan) as path:
-        options = {"plan": path, "model": path_or_none(model), "always": always, "seed": seed}
+        options = {
+            "plan": path,
+            "model": path_or_none(model),
+            "always": always,
+            "seed": seed,
+            "limits": assignments(limits, str),
+        }
         return Report(call_tuner(_native.recheck, options, None, modules, progress))
 
 

@@ -43,6 +43,7 @@ class Context {
     context_.store = options.text("store");
     context_.modules = options.texts("modules");
     context_.worker = options.texts("worker");
+    context_.limits = options.texts("limits");
     context_.trust_models = options.number<bool>("trust_models") ? 1 : 0;
     if (!cancel_object_.is_none()) context_.cancel = nb::cast<const Cancel&>(cancel_object_).handle();
     if (progress_.is_none()) return;

@@ -126,7 +126,8 @@ void add_limit(CLI::App& command, CommonOptions& options) {
       ->group(kShared);
 }
 
-void add_trust(CLI::App& command, CommonOptions& options) {
+void add_reader(CLI::App& command, CommonOptions& options) {
+  add_limit(command, options);
   command
       .add_flag("--trust", options.trust, "read the model in this process, not in one that a hostile file cannot leave")
       ->group(kShared);
@@ -186,12 +187,6 @@ Result<void> take_libraries(CommonOptions& options, const CLI::App& command) {
 
 OptionLabel label(const std::string& option) { return {.code = "cli/bad-option", .name = option}; }
 
-Result<ImportLimits> limits_from(const CommonOptions& options) {
-  ImportLimits limits;
-  for (const std::string& text : options.limits) COLLAGE_TRY_VOID(set_limit(limits, text));
-  return limits;
-}
-
 Result<Signers> signers_from(const std::vector<std::string>& files) {
   Signers signers;
   for (const std::string& file : files) {
@@ -202,9 +197,18 @@ Result<Signers> signers_from(const std::vector<std::string>& files) {
   return signers;
 }
 
-Result<std::vector<std::string>> model_reader(const CommonOptions& options) {
-  if (options.trust) return std::vector<std::string>();
-  return worker_command({});  // backends have no part in it
+Result<ImportLimits> limits_from(const CommonOptions& options) {
+  ImportLimits limits;
+  for (const std::string& text : options.limits) COLLAGE_TRY_VOID(set_limit(limits, text));
+  return limits;
+}
+
+Result<ModelReader> model_reader(const CommonOptions& options) {
+  ModelReader reader;
+  COLLAGE_TRY(reader.limits, limits_from(options));
+  if (options.trust) return reader;
+  COLLAGE_TRY(reader.worker, worker_command({}));  // backends have no part in it
+  return reader;
 }
 
 Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero) {

@@ -16,6 +16,7 @@
 #include "backend/roles.h"
 #include "onnx/import.h"
 #include "plan/signature/key.h"
+#include "sandbox/model_reader.h"
 
 namespace collage::cli {
 
@@ -55,8 +56,8 @@ void add_passes(CLI::App& command, CommonOptions& options);
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help);
 void add_input_range(CLI::App& command, CommonOptions& options);
 void add_limit(CLI::App& command, CommonOptions& options);
-/// --trust.
-void add_trust(CLI::App& command, CommonOptions& options);
+/// --limit and --trust.
+void add_reader(CLI::App& command, CommonOptions& options);
 void add_require_signature(CLI::App& command, CommonOptions& options);
 void add_backend_library(CLI::App& command, CommonOptions& options);
 void add_custom_ops(CLI::App& command, CommonOptions& options);
@@ -77,12 +78,12 @@ inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x22
 [[nodiscard]] Result<void> take_libraries(CommonOptions& options, const CLI::App& command);
 /// How errors call an option of the command line.
 [[nodiscard]] OptionLabel label(const std::string& option);
-/// The limits of import with those of --limit set. Error cli/bad-option.
-[[nodiscard]] Result<ImportLimits> limits_from(const CommonOptions& options);
 /// The public keys in these files. Errors io/cannot-read, signature/bad-key.
 [[nodiscard]] Result<Signers> signers_from(const std::vector<std::string>& files);
-/// The argv of the worker that reads models (sandbox/import_model.h); nothing with --trust. Errors of worker_command().
-[[nodiscard]] Result<std::vector<std::string>> model_reader(const CommonOptions& options);
+/// What --limit says. Error cli/bad-option.
+[[nodiscard]] Result<ImportLimits> limits_from(const CommonOptions& options);
+/// What --limit and --trust say. Error cli/bad-option, errors of worker_command().
+[[nodiscard]] Result<ModelReader> model_reader(const CommonOptions& options);
 /// "90s", "5m", "1h", or plain seconds; 0 where that means something.
 [[nodiscard]] Result<double> seconds_from(const std::string& text, const std::string& option, bool may_be_zero = false);
 

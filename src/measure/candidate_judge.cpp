@@ -4,6 +4,7 @@
 
 #include "backend/roles.h"
 #include "measure/candidate_setup.h"
+#include "numbers/rounding_slack.h"
 #include "numbers/view_check.h"
 #include "worker/resource_check.h"
 
@@ -59,7 +60,30 @@ void CandidateJudge::judge_numbers_again(JobCandidate& candidate) {
 void CandidateJudge::judge_on(const char* stage, JobCandidate& candidate, const InputSet* set) {
   if (!candidate.trial) return;
   run_.begin(stage, candidate, candidate.trial->checked_ns());
-  run_.accept(candidate, candidate.trial->check(run_.bench.converter(), set));
+  if (slacks_) candidate.trial->widen(*slacks_);
+  auto failed = candidate.trial->check(run_.bench.converter(), set);
+  // Most regions are right without, and their candidates need no run of the reference for it.
+  const bool may_be_slack = failed && failed->refusal.reason == RefusalReason::kWrongResult && !failed->harmful;
+  if (may_be_slack && !slacks_ && !slacks(candidate).empty()) {
+    candidate.trial->widen(*slacks_);
+    run_.begin(stage, candidate, candidate.trial->checked_ns());
+    failed = candidate.trial->check(run_.bench.converter(), set);
+  }
+  run_.accept(candidate, std::move(failed));
+}
+
+/// Empty where nothing is rounded inside of the region.
+const std::vector<double>& CandidateJudge::slacks(const JobCandidate& candidate) {
+  if (slacks_) return *slacks_;
+  slacks_.emplace();
+  const PriceSubject& subject = run_.subject;
+  const auto reference = run_.bench.registry().get(kReferenceEngine);
+  if (subject.conversion || !reference) return *slacks_;
+  run_.context.begin("expect", -1, kExpectNs);
+  *slacks_ = region_slacks(*subject.graph, *subject.uses, subject.region, recorded_of(subject.inputs),
+                           recorded_of(subject.outputs), **reference);
+  run_.begin("verify", candidate);
+  return *slacks_;
 }
 
 void CandidateJudge::judge_view(JobCandidate& candidate) {

@@ -4,6 +4,7 @@
 // for the reference's runs, unless a job before did.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "measure/price_run.h"
@@ -24,6 +25,7 @@ class CandidateJudge {
 
  private:
   void judge_on(const char* stage, JobCandidate& candidate, const InputSet* set);
+  [[nodiscard]] const std::vector<double>& slacks(const JobCandidate& candidate);
   void judge_view(JobCandidate& candidate);
   void judge_view_on(JobCandidate& candidate, const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs);
   void judge_numbers_again(JobCandidate& candidate);
@@ -31,7 +33,8 @@ class CandidateJudge {
   [[nodiscard]] SharedInputSets expected_sets(const JobCandidate& candidate);
 
   PriceRun& run_;
-  SharedInputSets sets_;  ///< null before they are needed
+  SharedInputSets sets_;                       ///< null before they are needed
+  std::optional<std::vector<double>> slacks_;  ///< by output; nothing before they are needed
 };
 
 }  // namespace collage

@@ -148,7 +148,7 @@ std::optional<Conversion> conversion_from(const Json& json) {
 Json to_json(const RecordJob& job) {
   Json json = {{"type", "record"},          {"graph", job.graph_file}, {"inputs", job.inputs_file},
                {"record", job.record_file}, {"backend", job.backend},  {"all_values", job.all_values},
-               {"threads", job.threads}};
+               {"slacks", job.slacks},      {"threads", job.threads}};
   if (job.model_file) json["model"] = *job.model_file;
   return json;
 }
@@ -160,7 +160,8 @@ Result<RecordJob> record_job_from(const Json& json) {
                   .record_file = json.at("record").get<std::string>(),
                   .backend = json.at("backend").get<std::string>(),
                   .all_values = json.at("all_values").get<bool>(),
-                  .threads = json.at("threads").get<int>()};
+                  .threads = json.at("threads").get<int>(),
+                  .slacks = json.at("slacks").get<bool>()};
     if (json.contains("model")) job.model_file = json["model"].get<std::string>();
     return job;
   });

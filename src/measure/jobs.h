@@ -25,6 +25,7 @@ struct RecordJob {
   /// Run these ONNX bytes instead of the graph, which then gives names and types only; outputs alone can be had.
   std::optional<std::string> model_file;
   int threads = 1;
+  bool slacks = false;  ///< of a graph with quantisers also how much rounding leaves open (rounding_slack.h)
 };
 
 /// A label of Region::matches, told by positions among the region's nodes: those of one structure are the same at each

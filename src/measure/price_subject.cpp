@@ -37,9 +37,7 @@ Result<PriceSubject> conversion_subject(const Conversion& conversion, std::uint6
 Result<TrialPort> recorded_port(const Workbench::LoadedGraph& loaded, ValueId id, const Record& record) {
   const Value& value = loaded.graph.value(id);
   COLLAGE_TRY(Tensor tensor, record.tensor(value.name));
-  return TrialPort{.port = {.name = value.name, .type = value.type},
-                   .recorded = std::move(tensor),
-                   .one_step = is_after_quantiser(loaded.graph, loaded.uses, id)};
+  return TrialPort{.port = {.name = value.name, .type = value.type}, .recorded = std::move(tensor)};
 }
 
 /// What the indices in an output were chosen from, when the record holds it.
@@ -77,6 +75,7 @@ Result<PriceSubject> region_subject(const PriceTarget& target, Workbench& bench)
   }
   for (const ValueId id : subject.region.outputs) {
     COLLAGE_TRY(TrialPort port, recorded_port(*loaded, id, *record));
+    port.slack = step_of(loaded->graph, loaded->uses, subject.region, id);
     port.choice = recorded_choice(*loaded, subject.region, id, *record);
     subject.outputs.push_back(std::move(port));
   }

@@ -5,6 +5,8 @@
 #include "backend/held_value.h"
 #include "ir/check_value.h"
 #include "numbers/guarded_bytes.h"
+#include "numbers/quantisers.h"
+#include "numbers/rounding_slack.h"
 
 namespace collage {
 namespace {
@@ -127,7 +129,34 @@ Result<void> write_output(const Value& value, const Run& run, std::size_t port, 
   return {};  // of a kind that the graph does not know
 }
 
-Result<void> write_record(const RecordJob& job, const Graph& graph, const Region& region, const Run& run) {
+/// By output of the region, from a run of the nudged twin; none where there is no twin or the backend fails on it.
+std::vector<double> slacks(const RecordJob& job, const Graph& graph, const Region& region, const Run& run,
+                           const Record& inputs, Backend& backend) {
+  const auto twin = nudged_twin(graph);
+  if (!twin) return {};
+  const auto nudged = guard([&]() -> Result<Run> {
+    COLLAGE_TRY(Run loaded, load(job, *twin, ports_of(*twin, uses_of(*twin)), inputs, backend));
+    COLLAGE_TRY_VOID(loaded.call->run());
+    return loaded;
+  });
+  if (!nudged || !*nudged) return {};
+  const Uses uses = uses_of(graph);
+  std::vector<double> all;
+  for (std::size_t i = 0; i < region.outputs.size(); ++i) {
+    const Value& value = graph.value(region.outputs[i]);
+    all.push_back(0);
+    if (!value.type.is_static()) continue;
+    const auto tensor_of = [&](const Run& one) {
+      return tensor_over(value.type.element, value.type.extents(), one.outputs[i].data());
+    };
+    all.back() =
+        rounding_slack(tensor_of(run), tensor_of(**nudged), is_after_quantiser(graph, uses, region.outputs[i]));
+  }
+  return all;
+}
+
+Result<void> write_record(const RecordJob& job, const Graph& graph, const Region& region, const Run& run,
+                          const std::vector<double>& slacks) {
   COLLAGE_TRY(RecordWriter writer, RecordWriter::create(job.record_file));
   for (std::size_t i = 0; i < region.inputs.size(); ++i) {
     const Value& value = graph.value(region.inputs[i]);
@@ -138,6 +167,8 @@ Result<void> write_record(const RecordJob& job, const Graph& graph, const Region
   }
   for (std::size_t i = 0; i < region.outputs.size(); ++i)
     COLLAGE_TRY_VOID(write_output(graph.value(region.outputs[i]), run, i, writer));
+  for (std::size_t i = 0; i < slacks.size(); ++i)
+    if (slacks[i] != 0) writer.set_slack(graph.value(region.outputs[i]).name, slacks[i]);
   std::vector<ValueId> constants;
   for (const ValueId id : graph.outputs)
     if (graph.value(id).constant && std::ranges::find(constants, id) == constants.end()) constants.push_back(id);
@@ -157,7 +188,8 @@ Result<void> record(const RecordJob& job, const Graph& graph, const Record& inpu
   const auto ran = guard([&] { return (*run)->call->run(); });
   if (!ran) return refused(job, "threw: " + ran.error());
   if (!*ran) return std::unexpected(ran->error());
-  return write_record(job, graph, region, **run);
+  return write_record(job, graph, region, **run,
+                      job.slacks ? slacks(job, graph, region, **run, inputs, backend) : std::vector<double>());
 }
 
 }  // namespace

@@ -212,6 +212,11 @@ std::optional<TrialFailure> Trial::send() {
   return std::nullopt;
 }
 
+void Trial::widen(const std::vector<double>& slacks) {
+  for (std::size_t i = 0; i < std::min(slacks.size(), outputs_.size()); ++i)
+    outputs_[i].port.slack = std::max(outputs_[i].port.slack, slacks[i]);
+}
+
 std::optional<TrialFailure> Trial::restore(FormatConverter& converter) {
   if (auto failed = load_inputs(nullptr, converter)) return failed;
   return send();
@@ -284,7 +289,7 @@ Comparison Trial::compared(std::size_t index, const Tensor& seen) const {
   if (choice) return compare_choice(seen, expected, *choice, spec_.accuracy, narrow);
   if (loaded_ != nullptr && !loaded_->sizes.empty() && is_float(expected.type))
     return compare_sized(seen, expected, loaded_->sizes[index], spec_.accuracy, narrow);
-  Comparison comparison = compare(seen, expected, spec_.accuracy, narrow, port.one_step);
+  Comparison comparison = compare(seen, expected, spec_.accuracy, narrow, port.slack);
   if (comparison.ok && spec_.accuracy != Accuracy::kFast && has_narrow_elements(seen, expected)) {
     comparison.ok = false;
     comparison.mismatch = "elements of 16 bits in class " + std::string(name_of(spec_.accuracy));

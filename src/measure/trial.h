@@ -23,7 +23,7 @@ namespace collage {
 struct TrialPort {
   Port port;
   Tensor recorded;
-  bool one_step = false;         ///< an output after a quantiser: integers may differ by one
+  double slack = 0;              ///< of an output: what rounding inside leaves open (numbers/rounding_slack.h)
   std::optional<Choice> choice;  ///< an output of indices, with what they were chosen from in the record
 };
 
@@ -63,6 +63,8 @@ class Trial {
   /// Poisons the outputs, runs once on the recorded inputs, or on those of a set, and judges everything. Nothing when
   /// all is right. Runs after the check are on the same inputs; the set outlives the next check.
   [[nodiscard]] std::optional<TrialFailure> check(FormatConverter& converter, const InputSet* set = nullptr);
+  /// From the next check on outputs may differ by so much, by output, where that is more than their ports say.
+  void widen(const std::vector<double>& slacks);
   /// Back to the recorded inputs after a check on a set.
   [[nodiscard]] std::optional<TrialFailure> restore(FormatConverter& converter);
   /// Nanoseconds of the run inside the last check.

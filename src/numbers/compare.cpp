@@ -115,14 +115,14 @@ void judge_element(double seen, double expected, double size, Bound bound, std::
 /// `parts` is the number of components of one element: 2 for complex.
 template <class T, class Source>
 void compare_floats(const Source& seen, const Source& expected, const Source& sizes, std::size_t count,
-                    std::size_t parts, const Tolerance& tolerance, Comparison& result) {
+                    std::size_t parts, const Tolerance& tolerance, double slack, Comparison& result) {
   std::array<T, kBlock> seen_room;
   std::array<T, kBlock> expected_room;
   std::array<T, kBlock> sizes_room;
   double largest = 0;
   for (std::size_t begin = 0; begin < count; begin += kBlock)
     largest = std::max(largest, largest_finite(sizes.block(begin, std::min(kBlock, count - begin), sizes_room)));
-  const Bound bound{.absolute = tolerance.share * largest + tolerance.floor, .relative = tolerance.relative};
+  const Bound bound{.absolute = tolerance.share * largest + tolerance.floor + slack, .relative = tolerance.relative};
   for (std::size_t begin = 0; begin < count; begin += kBlock) {
     const std::size_t length = std::min(kBlock, count - begin);
     const std::span<const T> a = seen.block(begin, length, seen_room);
@@ -136,7 +136,7 @@ void compare_floats(const Source& seen, const Source& expected, const Source& si
 }
 
 template <class T>
-void compare_integers(const Tensor& seen, const Tensor& expected, bool one_step, Comparison& result) {
+void compare_integers(const Tensor& seen, const Tensor& expected, double slack, Comparison& result) {
   const auto a = seen.data.as<T>();
   const auto b = expected.data.as<T>();
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -148,22 +148,22 @@ void compare_integers(const Tensor& seen, const Tensor& expected, bool one_step,
     const double expected_value = static_cast<double>(b[i]);
     result.max_abs = std::max(result.max_abs, static_cast<double>(distance));
     if (b[i] != 0) result.max_rel = std::max(result.max_rel, static_cast<double>(distance) / std::abs(expected_value));
-    if (!one_step || distance > 1)
-      note_failure(result, static_cast<std::int64_t>(i), seen_value, expected_value, one_step ? 1 : 0);
+    if (static_cast<double>(distance) > slack)
+      note_failure(result, static_cast<std::int64_t>(i), seen_value, expected_value, slack);
   }
 }
 
 /// Packed integers of 2 and 4 bits; the unused high bits of the last byte do not matter.
-void compare_packed(const Tensor& seen, const Tensor& expected, bool one_step, Comparison& result) {
+void compare_packed(const Tensor& seen, const Tensor& expected, double slack, Comparison& result) {
   const auto a = integers_of(seen);
   const auto b = integers_of(expected);
   COLLAGE_CHECK(a && b, "packed integers that cannot be read");
   for (std::size_t i = 0; i < a->size(); ++i) {
     const std::int64_t distance = std::abs((*a)[i] - (*b)[i]);
     result.max_abs = std::max(result.max_abs, static_cast<double>(distance));
-    if (distance > (one_step ? 1 : 0))
+    if (static_cast<double>(distance) > slack)
       note_failure(result, static_cast<std::int64_t>(i), static_cast<double>((*a)[i]), static_cast<double>((*b)[i]),
-                   one_step ? 1 : 0);
+                   slack);
   }
 }
 
@@ -216,12 +216,12 @@ std::string kind_mismatch(const Tensor& seen, const Tensor& expected) {
   return {};
 }
 
-Comparison judge_items(const Tensor& seen, const Tensor& expected, const Tolerance& tolerance, bool one_step);
+Comparison judge_items(const Tensor& seen, const Tensor& expected, const Tolerance& tolerance, double slack);
 
 /// `sizes` is `expected` itself unless bounds scale with something else.
 Comparison judge(const Tensor& seen, const Tensor& expected, const Tensor& sizes, const Tolerance& tolerance,
-                 bool one_step) {
-  if (seen.container || expected.container) return judge_items(seen, expected, tolerance, one_step);
+                 double slack) {
+  if (seen.container || expected.container) return judge_items(seen, expected, tolerance, slack);
   Comparison result;
   result.mismatch = kind_mismatch(seen, expected);
   if (result.mismatch.empty()) result.mismatch = kind_mismatch(sizes, expected);
@@ -232,13 +232,14 @@ Comparison judge(const Tensor& seen, const Tensor& expected, const Tensor& sizes
   const std::byte* b = expected.data.data();
   const std::byte* c = sizes.data.data();
   const auto plain = [&]<class T>(T, std::size_t parts) {
-    compare_floats<T>(PlainSource<T>{a}, PlainSource<T>{b}, PlainSource<T>{c}, count * parts, parts, tolerance, result);
+    compare_floats<T>(PlainSource<T>{a}, PlainSource<T>{b}, PlainSource<T>{c}, count * parts, parts, tolerance, slack,
+                      result);
   };
   const auto half = [&](bool is_bfloat) {
     compare_floats<float>(HalfSource{a, is_bfloat}, HalfSource{b, is_bfloat}, HalfSource{c, is_bfloat}, count, 1,
-                          tolerance, result);
+                          tolerance, slack, result);
   };
-  const auto integer = [&]<class T>(T) { compare_integers<T>(seen, expected, one_step, result); };
+  const auto integer = [&]<class T>(T) { compare_integers<T>(seen, expected, slack, result); };
   switch (expected.type) {
     case ElementType::kFloat32:
       plain(float{}, 1);
@@ -286,7 +287,7 @@ Comparison judge(const Tensor& seen, const Tensor& expected, const Tensor& sizes
     case ElementType::kUint2:
     case ElementType::kInt4:
     case ElementType::kUint4:
-      compare_packed(seen, expected, one_step, result);
+      compare_packed(seen, expected, slack, result);
       break;
     case ElementType::kString:
       compare_strings(seen, expected, result);
@@ -299,7 +300,7 @@ Comparison judge(const Tensor& seen, const Tensor& expected, const Tensor& sizes
 }
 
 /// Sequences, optionals and maps: item by item.
-Comparison judge_items(const Tensor& seen, const Tensor& expected, const Tolerance& tolerance, bool one_step) {
+Comparison judge_items(const Tensor& seen, const Tensor& expected, const Tolerance& tolerance, double slack) {
   Comparison result;
   if (seen.value_type().kind != expected.value_type().kind) {
     result.mismatch = fmt::format("{}, expected {}", to_string(seen.value_type()), to_string(expected.value_type()));
@@ -311,7 +312,7 @@ Comparison judge_items(const Tensor& seen, const Tensor& expected, const Toleran
   }
   result.ok = true;
   for (std::size_t i = 0; i < expected.items.size(); ++i) {
-    Comparison item = judge(seen.items[i], expected.items[i], expected.items[i], tolerance, one_step);
+    Comparison item = judge(seen.items[i], expected.items[i], expected.items[i], tolerance, slack);
     item.max_abs = std::max(item.max_abs, result.max_abs);
     item.max_rel = std::max(item.max_rel, result.max_rel);
     if (!item.ok) item.mismatch = fmt::format("item {}: {}", i, to_string(item));
@@ -337,8 +338,8 @@ Tolerance tolerance_of(Accuracy accuracy, bool model_is_16bit) {
   return {};
 }
 
-Comparison compare(const Tensor& seen, const Tensor& expected, Accuracy accuracy, bool model_is_16bit, bool one_step) {
-  return judge(seen, expected, expected, tolerance_of(accuracy, model_is_16bit), one_step);
+Comparison compare(const Tensor& seen, const Tensor& expected, Accuracy accuracy, bool model_is_16bit, double slack) {
+  return judge(seen, expected, expected, tolerance_of(accuracy, model_is_16bit), slack);
 }
 
 Comparison compare_sized(const Tensor& seen, const Tensor& expected, const Tensor& sizes, Accuracy accuracy,

@@ -38,10 +38,13 @@ struct Comparison {
   std::string mismatch;  ///< "f32[2], expected f16[2]" when type, extents or byte count differ; else empty
 };
 
-/// Compares element by element. Floats and complex use the bound above, everything else must be bit-equal, except
-/// that `one_step` lets integers differ by one (values after a quantiser). Thread-safe; allocates nothing large.
+/// What integers after a quantiser may differ by.
+inline constexpr double kOneStep = 1;
+
+/// Compares element by element. Floats and complex use the bound above plus `slack`; integers may differ by `slack`,
+/// everything else must be bit-equal. Thread-safe; allocates nothing large.
 [[nodiscard]] Comparison compare(const Tensor& seen, const Tensor& expected, Accuracy accuracy, bool model_is_16bit,
-                                 bool one_step = false);
+                                 double slack = 0);
 
 /// The same for floats, with bounds that scale with `sizes` (of the type and extents of `expected`) in place of
 /// |expected|:

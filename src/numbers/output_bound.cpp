@@ -91,8 +91,8 @@ double users_share(const Errors& errors, const OutputBound& bound) {
 }
 
 double class_share(const std::vector<double>& seen, const std::vector<double>& expected, const Errors& errors,
-                   const Tolerance& tolerance) {
-  const double absolute = tolerance.share * errors.expected_max + tolerance.floor;
+                   const Tolerance& tolerance, double slack) {
+  const double absolute = tolerance.share * errors.expected_max + tolerance.floor + slack;
   double share = 0;
   for (std::size_t i = 0; i < seen.size(); ++i)
     if (std::isfinite(seen[i]) && std::isfinite(expected[i]))
@@ -131,9 +131,9 @@ std::string to_string(const OutputBound& bound) {
 
 OutputBound bound_in_plan(std::string_view text) { return output_bound_of(text).value_or(OutputBound()); }
 
-JudgedOutput check_output(const Tensor& seen, const Tensor& expected, const OutputBound& bound) {
+JudgedOutput check_output(const Tensor& seen, const Tensor& expected, const OutputBound& bound, double slack) {
   const bool is_16bit = is_16bit_float(expected.type);
-  JudgedOutput check{.comparison = compare(seen, expected, bound.accuracy, is_16bit)};
+  JudgedOutput check{.comparison = compare(seen, expected, bound.accuracy, is_16bit, slack)};
   const auto values = floats_of(seen);
   const auto wanted = floats_of(expected);
   if (!check.comparison.mismatch.empty() || !values || !wanted) {
@@ -143,7 +143,7 @@ JudgedOutput check_output(const Tensor& seen, const Tensor& expected, const Outp
   Errors errors;
   for (std::size_t i = 0; i < values->size(); ++i) add((*values)[i], (*wanted)[i], errors);
   check.share = bound.is_users() ? users_share(errors, bound)
-                                 : class_share(*values, *wanted, errors, tolerance_of(bound.accuracy, is_16bit));
+                                 : class_share(*values, *wanted, errors, tolerance_of(bound.accuracy, is_16bit), slack);
   if (errors.is_odd) check.share = kInfinite;
   if (!bound.is_users()) return check;
   check.comparison.ok = check.share <= 1;

@@ -40,6 +40,9 @@ struct JudgedOutput {
   double share = 0;
 };
 
-[[nodiscard]] JudgedOutput check_output(const Tensor& seen, const Tensor& expected, const OutputBound& bound);
+/// `slack`: what rounding inside of the model leaves open (rounding_slack.h), in addition to the bound of a class. A
+/// user's own bound stays as it is.
+[[nodiscard]] JudgedOutput check_output(const Tensor& seen, const Tensor& expected, const OutputBound& bound,
+                                        double slack = 0);
 
 }  // namespace collage

@@ -1,5 +1,8 @@
 #include "numbers/quantisers.h"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -21,6 +24,47 @@ bool moves_elements(const Node& node) {
   return node.domain.empty() && kMovers.contains(node.op_type);
 }
 
+/// Values inside of a region, seen from one of them.
+class StepsInside {
+ public:
+  StepsInside(const Graph& graph, const Uses& uses, const Region& region)
+      : graph_(graph), uses_(uses), region_(region) {}
+
+  double of(ValueId value) {
+    if (!value.valid()) return 0;
+    const auto [step, is_new] = steps_.try_emplace(value, 0.0);
+    if (is_new) step->second = computed(value);  // entries of a map stay where they are
+    return step->second;
+  }
+
+ private:
+  double computed(ValueId value) {
+    const NodeId producer = uses_.producer[value.index];
+    if (!producer.valid() || !region_.nodes.contains(producer.index)) return 0;
+    const Node& node = graph_.node(producer);
+    if (rounds(node)) return is_integer(graph_.value(value).type.element) ? 1 : 0;
+    if (is_op(node, "DequantizeLinear")) return of(node.inputs[0]) * largest_scale(node);
+    const bool adds = is_op(node, "Add") || is_op(node, "Sub") || is_op(node, "Sum");
+    if (!adds && !moves_elements(node) && !is_op(node, "Clip")) return 0;
+    double step = 0;
+    for (const ValueId input : node.inputs) step = adds ? step + of(input) : std::max(step, of(input));
+    return step;
+  }
+
+  [[nodiscard]] double largest_scale(const Node& node) const {
+    const Tensor* scale = constant_of(graph_, input_of(node, 1));
+    const auto values = scale == nullptr ? std::nullopt : floats_of(*scale);
+    double largest = 0;
+    for (const double value : values.value_or(std::vector<double>())) largest = std::max(largest, std::abs(value));
+    return largest;
+  }
+
+  const Graph& graph_;
+  const Uses& uses_;
+  const Region& region_;
+  std::map<ValueId, double> steps_;
+};
+
 }  // namespace
 
 bool is_after_quantiser(const Graph& graph, const Uses& uses, ValueId value) {
@@ -39,6 +83,11 @@ bool is_after_quantiser(const Graph& graph, const Uses& uses, ValueId value) {
       if (input.valid() && is_integer(graph.value(input).type.element)) open.push_back(input);
   }
   return false;
+}
+
+double step_of(const Graph& graph, const Uses& uses, const Region& region, ValueId output) {
+  if (is_integer(graph.value(output).type.element)) return is_after_quantiser(graph, uses, output) ? 1 : 0;
+  return StepsInside(graph, uses, region).of(output);
 }
 
 }  // namespace collage

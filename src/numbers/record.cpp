@@ -92,7 +92,8 @@ Result<void> RecordWriter::add(const std::string& name, const Tensor& tensor) {
   size_ = offset + bytes.size();
   values_.emplace(name, Entry{.type = to_string(type),
                               .offset = offset,
-                              .packed_bytes = type.is_held() ? std::optional(bytes.size()) : std::nullopt});
+                              .packed_bytes = type.is_held() ? std::optional(bytes.size()) : std::nullopt,
+                              .slack = 0});
   return {};
 }
 
@@ -102,6 +103,7 @@ Result<void> RecordWriter::finish() {
   for (const auto& [name, entry] : values_) {
     values.push_back({{"name", name}, {"type", entry.type}, {"offset", entry.offset}});
     if (entry.packed_bytes) values.back()["bytes"] = *entry.packed_bytes;
+    if (entry.slack != 0) values.back()["slack"] = entry.slack;
   }
   const std::string index = to_line({{"schema", kSchema}, {"bytes", aligned(size_)}, {"values", values}});
   if (auto written = write_file(path_ + ".json", std::array<std::string_view, 1>{index}); !written)
@@ -123,7 +125,10 @@ Result<Record> Record::open(const std::string& path) {
     if (json->at("bytes").get<std::size_t>() != data->size()) return malformed(path, "another size than its index");
     for (const Json& entry : json->at("values")) {
       COLLAGE_TRY(Tensor tensor, tensor_from(entry, *data, path));
-      record.tensors_.emplace(entry.at("name").get<std::string>(), std::move(tensor));
+      const auto name = entry.at("name").get<std::string>();
+      record.tensors_.emplace(name, std::move(tensor));
+      if (const auto slack = entry.find("slack"); slack != entry.end())
+        record.slacks_.emplace(name, slack->get<double>());
     }
     return true;
   });
@@ -137,6 +142,11 @@ Result<Tensor> Record::tensor(const std::string& name) const {
   if (found == tensors_.end())
     return fail(ExitCode::kBug, "record/no-such-value", path_, name, "a value that the record run reached");
   return found->second;
+}
+
+double Record::slack(const std::string& name) const {
+  const auto found = slacks_.find(name);
+  return found == slacks_.end() ? 0 : found->second;
 }
 
 }  // namespace collage

@@ -3,7 +3,8 @@
 // same form.
 // Layout: PATH holds the bytes, each tensor at a multiple of 64; PATH.json is the index
 //     {"schema": "collage.record/1", "bytes": N, "values": [{"name", "type": "f32[2,3]", "offset"}, ...]}
-// Strings, sequences, optionals and maps are packed (ir/packed_value.h); their entries also have "bytes".
+// Strings, sequences, optionals and maps are packed (ir/packed_value.h); their entries also have "bytes". Outputs whose
+// numbers depend on rounding inside of the model have "slack" (rounding_slack.h).
 // The index is written last, so a record without an index is incomplete.
 #pragma once
 
@@ -29,6 +30,8 @@ class RecordWriter {
   /// Appends one value. Error record/cannot-write, record/duplicate, record/unsupported-type for what is neither
   /// a tensor of known elements nor made of such.
   Result<void> add(const std::string& name, const Tensor& tensor);
+  /// What a value that was added may differ by besides the bound of an accuracy class.
+  void set_slack(const std::string& name, double slack) { values_.at(name).slack = slack; }
   /// Writes the index; from now on the record can be opened.
   Result<void> finish();
 
@@ -40,6 +43,7 @@ class RecordWriter {
     std::string type;
     std::size_t offset = 0;
     std::optional<std::size_t> packed_bytes;
+    double slack = 0;
   };
 
   int descriptor_ = -1;
@@ -56,10 +60,13 @@ class Record {
   /// The value, a tensor's bytes being the mapped file. Error record/no-such-value.
   [[nodiscard]] Result<Tensor> tensor(const std::string& name) const;
   [[nodiscard]] bool contains(const std::string& name) const { return tensors_.contains(name); }
+  /// 0 for most values, and for those that are not there.
+  [[nodiscard]] double slack(const std::string& name) const;
 
  private:
   std::string path_;
   std::map<std::string, Tensor> tensors_;
+  std::map<std::string, double> slacks_;  ///< those that are not 0
 };
 
 }  // namespace collage

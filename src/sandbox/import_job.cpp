@@ -82,16 +82,27 @@ Result<Json> run_import(const Json& json, JobContext& context) {
 
 }  // namespace
 
+Json to_json(const ImportLimits& limits) {
+  Json json = Json::object();
+  for (const ImportLimit& limit : import_limits()) json[std::string(limit.name)] = limits.*limit.value;
+  return json;
+}
+
+ImportLimits import_limits_from(const Json& json) {
+  ImportLimits limits;
+  for (const ImportLimit& limit : import_limits())
+    limits.*limit.value = json.at(std::string(limit.name)).get<std::uint64_t>();
+  return limits;
+}
+
 Json to_json(const ImportJob& job) {
-  Json limits = Json::object();
-  for (const ImportLimit& limit : import_limits()) limits[std::string(limit.name)] = job.options.limits.*limit.value;
   return {{"type", "import"},
           // Names of files may be any bytes, text in JSON may not.
           {"path", std::vector<std::uint8_t>(job.path.begin(), job.path.end())},
           {"shapes", job.options.shapes.entries},
           {"allow_unbound", job.options.allow_unbound},
           {"wants_file", job.options.wants_file},
-          {"limits", limits},
+          {"limits", to_json(job.options.limits)},
           {"arrays", job.arrays},
           {"has_bytes", job.has_bytes},
           {"knows_vendors", job.knows_vendors},
@@ -105,8 +116,7 @@ Result<ImportJob> import_job_from(const Json& json) {
     job.options.shapes.entries = json.at("shapes").get<std::map<std::string, std::string>>();
     job.options.allow_unbound = json.at("allow_unbound").get<bool>();
     job.options.wants_file = json.at("wants_file").get<bool>();
-    for (const ImportLimit& limit : import_limits())
-      job.options.limits.*limit.value = json.at("limits").at(std::string(limit.name)).get<std::uint64_t>();
+    job.options.limits = import_limits_from(json.at("limits"));
     job.arrays = json.at("arrays").get<ArrayShapes>();
     job.has_bytes = json.at("has_bytes").get<bool>();
     job.knows_vendors = json.at("knows_vendors").get<bool>();

@@ -24,6 +24,11 @@ struct ImportJob {
   bool has_types = false;      ///< and about their types
 };
 
+/// An object with all of them by name, for jobs.
+[[nodiscard]] Json to_json(const ImportLimits& limits);
+/// As to_json() writes them. To be called in read_json().
+[[nodiscard]] ImportLimits import_limits_from(const Json& json);
+
 [[nodiscard]] Json to_json(const ImportJob& job);
 [[nodiscard]] Result<ImportJob> import_job_from(const Json& json);
 

@@ -118,9 +118,10 @@ class QuestionDesk {
 
 }  // namespace
 
-Result<Imported> import_apart(const std::string& path, const ImportOptions& options,
-                              const std::vector<std::string>& worker, const ArrayShapes& arrays) {
-  if (worker.empty()) return import_model_for(path, options, arrays);
+Result<Imported> import_apart(const std::string& path, ImportOptions options, const ModelReader& reader,
+                              const ArrayShapes& arrays) {
+  options.limits = reader.limits;
+  if (reader.worker.empty()) return import_model_for(path, options, arrays);
   const MemoryFile result("collage-imported");
   const MemoryFile bytes("collage-model");
   if (result.descriptor() < 0 || bytes.descriptor() < 0) return MemoryFile::unusable();
@@ -134,7 +135,7 @@ Result<Imported> import_apart(const std::string& path, const ImportOptions& opti
     COLLAGE_TRY(const ModelFile file, read_model_file(path));
     COLLAGE_TRY_VOID(bytes.write(file.bytes));
   }
-  WorkerProcess process(worker, limits_of(options.limits), {result.descriptor(), bytes.descriptor()});
+  WorkerProcess process(reader.worker, limits_of(options.limits), {result.descriptor(), bytes.descriptor()});
   const std::chrono::seconds patience(options.limits.import_seconds);
   const auto outcome = process.call(
       to_json(job), [&](const auto&) { return patience; }, {}, QuestionDesk(options, result));

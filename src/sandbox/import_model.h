@@ -8,16 +8,16 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "onnx/import_arrays.h"
+#include "sandbox/model_reader.h"
 
 namespace collage {
 
-/// `worker` is the argv of a program that serves import_handler(); empty: import in this process, which trusts the
-/// file. Errors: those of import_model_for(); import/reader-died when the process crashed; import/limit when it took
-/// more memory or time than options.limits allow; worker/cannot-start, sandbox/*.
-[[nodiscard]] Result<Imported> import_apart(const std::string& path, const ImportOptions& options,
-                                            const std::vector<std::string>& worker, const ArrayShapes& arrays = {});
+/// The reader's limits are used, not those in `options`. Errors: those of import_model_for(); import/reader-died when
+/// the process crashed; import/limit when it took more memory or time than the limits allow; worker/cannot-start,
+/// sandbox/*.
+[[nodiscard]] Result<Imported> import_apart(const std::string& path, ImportOptions options, const ModelReader& reader,
+                                            const ArrayShapes& arrays = {});
 
 }  // namespace collage

@@ -48,7 +48,6 @@ class Preparation {
   Result<void> import() {
     ImportOptions import_options;
     import_options.shapes = options_.shapes;
-    import_options.limits = options_.limits;
     ask_vendors(import_options, registry_, options_.backends);
     ask_types_in(import_options, worker_, folder_);
     COLLAGE_TRY(prepared_.imported, import_apart(options_.model, import_options, options_.reader));
@@ -86,7 +85,8 @@ class Preparation {
                                                .record_file = more.expected,
                                                .backend = kReferenceEngine,
                                                .all_values = false,
-                                               .model_file = std::nullopt}));
+                                               .model_file = std::nullopt,
+                                               .slacks = true}));
     prepared_.more_inputs.push_back(more);
     return {};
   }
@@ -99,10 +99,12 @@ class Preparation {
                   .record_file = prepared_.outputs,
                   .backend = kReferenceEngine,
                   .all_values = false,
-                  .model_file = std::nullopt};
+                  .model_file = std::nullopt,
+                  .slacks = true};
     COLLAGE_TRY_VOID(collage::record(worker_, job));
     if (prepared_.original_file.empty()) return {};
     job.model_file = prepared_.original_file;
+    job.slacks = false;
     job.record_file = folder_.file("original-outputs");
     if (const auto ran = collage::record(worker_, job); !ran) {
       prepared_.notes.push_back(
@@ -125,7 +127,7 @@ class Preparation {
       const std::string& name = graph.value(id).name;
       COLLAGE_TRY(const Tensor left, a.tensor(name));
       COLLAGE_TRY(const Tensor right, b.tensor(name));
-      const Comparison comparison = compare(left, right, options_.accuracy, is_16bit_float(right.type));
+      const Comparison comparison = compare(left, right, options_.accuracy, is_16bit_float(right.type), b.slack(name));
       if (!comparison.ok) return fmt::format("output {}: {}", name, to_string(comparison));
     }
     return std::string();
@@ -206,7 +208,6 @@ PrepareOptions prepare_options(const TuneOptions& options, std::vector<std::stri
           .backends = std::move(backends),
           .accuracy = options.accuracy,
           .passes_off = options.passes_off,
-          .limits = options.limits,
           .reader = options.reader,
           .seed = options.seed,
           .input_ranges = options.input_ranges,

@@ -12,6 +12,7 @@
 #include "base/work_folder.h"
 #include "onnx/import.h"
 #include "passes/simplify.h"
+#include "sandbox/model_reader.h"
 #include "tune/confirm/confirm.h"
 #include "worker/worker_process.h"
 
@@ -40,8 +41,7 @@ struct PrepareOptions {
   std::vector<std::string> backends;  ///< whose vendor operators are known
   Accuracy accuracy = Accuracy::kStandard;
   std::set<std::string> passes_off;
-  ImportLimits limits = {};
-  std::vector<std::string> reader;  ///< argv of the worker that reads the model; empty: this process does
+  ModelReader reader;
   std::uint64_t seed = 1;
   std::map<std::string, std::pair<double, double>> input_ranges;
   Progress progress;

@@ -22,6 +22,7 @@
 #include "numbers/output_bound.h"
 #include "onnx/import.h"
 #include "region/rules/user_rules.h"
+#include "sandbox/model_reader.h"
 #include "tune/ablation.h"
 #include "tune/estimator.h"
 #include "tune/node_rules.h"
@@ -49,11 +50,9 @@ struct TuneOptions : MeasureOptions {
   UserRules user_rules;              ///< --rules
   EstimateOptions estimates;         ///< a cost estimator of the user's
   std::set<std::string> passes_off;  ///< --passes: these do not simplify the graph
-  ImportLimits limits;               ///< how much the model may ask for
-  std::vector<std::string>
-      reader;          ///< argv of the worker that reads the model (sandbox/import_model.h); empty: this process does
-  std::string dump;    ///< a stage whose value the report keeps as text (tune/report/stage_dump.h); empty = none
-  std::string resume;  ///< path of costs that --dump priced wrote: they are not measured; empty = none
+  ModelReader reader;                ///< of the model's file
+  std::string dump;        ///< a stage whose value the report keeps as text (tune/report/stage_dump.h); empty = none
+  std::string resume;      ///< path of costs that --dump priced wrote: they are not measured; empty = none
   std::string cost_table;  ///< path to write every candidate with its cost to; empty = nowhere
   std::string store;       ///< path of the cost store, or "memory:"
   std::string repros;      ///< folder for reproduction bundles of backends' failures; empty = none are written

@@ -57,7 +57,7 @@ Subject subject_of(const Case& which) {
     subject.inputs.push_back(port_of(graph, id, graph.inputs, which.inputs));
   for (const ValueId id : subject.region.outputs) {
     subject.outputs.push_back(port_of(graph, id, graph.outputs, which.expected.value_or(std::vector<Tensor>{})));
-    subject.outputs.back().one_step = is_after_quantiser(graph, subject.uses, id);
+    subject.outputs.back().slack = step_of(graph, subject.uses, subject.region, id);
   }
   return subject;
 }
@@ -144,8 +144,7 @@ std::optional<std::string> judge_in_place(const Subject& subject, const Variant&
     for (std::size_t i = 0; i < seen->size(); ++i) {
       const TrialPort& port = subject.outputs[i];
       const bool is_16bit = port.recorded.type == ElementType::kFloat16 || port.recorded.type == ElementType::kBfloat16;
-      const Comparison comparison =
-          compare((*seen)[i], port.recorded, subject.options.accuracy, is_16bit, port.one_step);
+      const Comparison comparison = compare((*seen)[i], port.recorded, subject.options.accuracy, is_16bit, port.slack);
       if (!comparison.ok) return "in place: output " + port.port.name + ": " + to_string(comparison);
     }
   }

@@ -13,7 +13,9 @@ namespace {
 
 using Comparator = std::function<Comparison(const PlantedCase&)>;
 
-Comparison product(const PlantedCase& c) { return compare(c.seen, c.expected, c.accuracy, c.is_16bit, c.one_step); }
+Comparison product(const PlantedCase& c) {
+  return compare(c.seen, c.expected, c.accuracy, c.is_16bit, c.one_step ? kOneStep : 0);
+}
 
 /// The first case that the comparator gets wrong; empty when none.
 std::string found_out_by(const Comparator& comparator) {

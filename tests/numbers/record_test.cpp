@@ -39,6 +39,19 @@ TEST_F(RecordFile, GivesBackEveryValueAligned) {
   EXPECT_EQ(record->tensor("nothing").error().code, "record/no-such-value");
 }
 
+TEST_F(RecordFile, KeepsTheSlackOfOutputs) {
+  auto writer = RecordWriter::create(path);
+  ASSERT_TRUE(writer->add("rounded", test::numbers({3}, 1)));
+  ASSERT_TRUE(writer->add("exact", test::numbers({3}, 1)));
+  writer->set_slack("rounded", 0.25);
+  ASSERT_TRUE(writer->finish());
+  const auto record = Record::open(path);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->slack("rounded"), 0.25);
+  EXPECT_EQ(record->slack("exact"), 0);
+  EXPECT_EQ(record->slack("nothing"), 0);
+}
+
 TEST_F(RecordFile, TensorsOutliveTheRecord) {
   write();
   Tensor tensor;

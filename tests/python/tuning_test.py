@@ -185,6 +185,7 @@ class TuneTest(unittest.TestCase):
             ("/nowhere.onnx", {}, "import/not-found"),
             (self.model, {}, "import/unbound-dimension"),
             (self.model, {"backends": ["nothing"], "shapes": {"x": (1, 3, 16, 16)}}, "backend/missing"),
+            (self.model, {"limits": {"nodes": 1}, "shapes": {"x": (1, 3, 16, 16)}}, "import/limit"),
         ):
             with self.assertRaises(collage.Error) as caught:
                 collage.tune(model, budget=1, store="memory:", progress=False, **options)

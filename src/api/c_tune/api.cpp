@@ -35,7 +35,7 @@ constexpr collage_tune_api kTuneApi = {
 // What programs were compiled with: within a version members are added behind the last one only.
 static_assert(offsetof(collage_tune_api, version) == 8 && offsetof(collage_tune_api, tune) == 16);
 static_assert(offsetof(collage_tune_api, serve_worker) == 136 && sizeof(collage_tune_api) == 144);
-static_assert(sizeof(collage_texts) == 16 && sizeof(collage_context) == 80 && sizeof(collage_progress) == 80);
+static_assert(sizeof(collage_texts) == 16 && sizeof(collage_context) == 96 && sizeof(collage_progress) == 80);
 static_assert(sizeof(collage_tune_options) == 280 && sizeof(collage_model_options) == 64);
 static_assert(sizeof(collage_bench_options) == 104 && sizeof(collage_check_options) == 104);
 static_assert(sizeof(collage_tune_summary) == 112);

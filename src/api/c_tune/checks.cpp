@@ -100,6 +100,7 @@ collage_status* recheck_plan(const collage_check_options* options, collage_repor
       [](const collage_check_options& given, const Context& context, Registry& registry) -> Result<collage_report> {
         RecheckOptions asked{.plan = given.plan,
                              .model = optional_path(given.model),
+                             .limits = context.limits,
                              .always = given.always != 0,
                              .seed = seed_of(given.seed),
                              .stop = context.stop};

@@ -76,6 +76,7 @@ typedef struct collage_context {
   int32_t
       trust_models;  ///< not 0: models are read in this process; else in a worker, which a hostile file cannot leave
   int32_t reserved;  ///< 0
+  collage_texts limits;  ///< "NAME=VALUE": how much a model may ask for, of what `collage limits` lists
 } collage_context;
 
 /// How long a candidate takes, as far as the caller knows. `candidate` is a JSON object

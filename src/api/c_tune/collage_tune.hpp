@@ -110,7 +110,7 @@ class TextList {
 /// A TuneContext as C sees it, while both live.
 class ContextView {
  public:
-  explicit ContextView(const TuneContext& of) : modules_(of.modules), worker_(of.worker) {
+  explicit ContextView(const TuneContext& of) : modules_(of.modules), worker_(of.worker), limits_(of.limits) {
     given_.size = sizeof given_;
     given_.store = text_or_null(of.store);
     given_.modules = modules_;
@@ -119,6 +119,7 @@ class ContextView {
     given_.progress_data = const_cast<TuneContext*>(&of);
     if (of.cancel) given_.cancel = of.cancel->handle();
     given_.trust_models = of.trust_models ? 1 : 0;
+    given_.limits = limits_;
   }
   ContextView(const ContextView&) = delete;
   ContextView& operator=(const ContextView&) = delete;
@@ -134,6 +135,7 @@ class ContextView {
 
   TextList modules_;
   TextList worker_;
+  TextList limits_;
   collage_context given_{};
 };
 

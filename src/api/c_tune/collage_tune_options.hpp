@@ -60,6 +60,7 @@ struct TuneContext {
   std::function<void(const TuneProgress&)> progress;
   std::optional<CancelToken> cancel;
   bool trust_models = false;  ///< models are read in this process, not in a worker that a hostile file cannot leave
+  std::vector<std::string> limits;  ///< "NAME=VALUE": how much a model may ask for, of what `collage limits` lists
 };
 
 /// A model as a path, or as bytes that live during the call, without external data.

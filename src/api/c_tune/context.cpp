@@ -35,11 +35,14 @@ Result<std::vector<std::string>> Context::worker_argv() const {
   return worker_command(modules);
 }
 
-Result<std::vector<std::string>> Context::model_reader() const {
-  if (trusts_models) return std::vector<std::string>();
+Result<ModelReader> Context::model_reader() const {
+  ModelReader reader{.worker = {}, .limits = limits};
+  if (trusts_models) return reader;
   // The helper program starts sooner than one that somebody else made.
   auto helper = worker_command({});
-  return helper || worker.empty() ? helper : worker;
+  if (!helper && worker.empty()) return std::unexpected(helper.error());
+  reader.worker = helper ? *std::move(helper) : worker;
+  return reader;
 }
 
 Result<Context> context_of(const collage_context* given) {
@@ -53,6 +56,10 @@ Result<Context> context_of(const collage_context* given) {
   if (known.reserved != 0)
     return fail(ExitCode::kUsage, "api/unknown-option", "collage_context.reserved", std::to_string(known.reserved),
                 "0");
+  COLLAGE_TRY(const std::vector<std::string> limits, texts_of(known.limits, "collage_context.limits"));
+  for (const std::string& limit : limits)
+    if (const auto set = set_limit(context.limits, limit); !set)
+      return bad_option(option_label("collage_context.limits"), set.error().saw, set.error().allowed);
   context.progress = progress_of(known);
   if (known.cancel != nullptr) context.stop = known.cancel->source.get_token();
   return context;

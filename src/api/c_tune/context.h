@@ -10,6 +10,7 @@
 #include "backend/registry.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "sandbox/model_reader.h"
 
 namespace collage::c_api {
 
@@ -19,14 +20,15 @@ struct Context {
   std::vector<std::string> module_kinds;  ///< of the files among them
   std::vector<std::string> worker;        ///< as given; empty = the helper program
   bool trusts_models = false;
+  ImportLimits limits;
   Progress progress;
   std::stop_token stop;
 
   [[nodiscard]] std::vector<std::string> places() const;
   /// Error worker/cannot-start when the helper program is missing.
   [[nodiscard]] Result<std::vector<std::string>> worker_argv() const;
-  /// What reads models (sandbox/import_model.h): a worker, or nothing where they are trusted. Errors of worker_argv().
-  [[nodiscard]] Result<std::vector<std::string>> model_reader() const;
+  /// A worker, or this process where models are trusted. Errors of worker_argv().
+  [[nodiscard]] Result<ModelReader> model_reader() const;
 };
 
 /// All defaults for null. Errors api/wrong-size, api/unknown-option, api/null-argument, api/wrong-option.

@@ -22,6 +22,7 @@
 #include "base/progress.h"
 #include "onnx/import.h"
 #include "plan/signature/key.h"
+#include "sandbox/model_reader.h"
 #include "timing/race.h"
 
 namespace collage {
@@ -30,7 +31,7 @@ struct BenchOptions {
   std::string plan;                    ///< a plan, or a .onnx model, which runs with an unmeasured plan
   Signers signers;                     ///< one of them must have signed the plan; empty = any plan, or a model
   Signers rival_signers;               ///< the same for the plans in `against`
-  std::vector<std::string> reader;     ///< argv of the worker that reads models; empty: this process does
+  ModelReader reader;                  ///< of models
   ShapeBindings shapes;                ///< of a model, or of a plan of many shapes: which one
   std::optional<std::string> model;    ///< the model's present path; default: the path in the plan
   std::vector<std::string> against;    ///< engines, or paths of other plans of the model; empty = the usual rivals

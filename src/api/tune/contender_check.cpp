@@ -3,8 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "api/tune/verify.h"
-
 namespace collage {
 namespace {
 
@@ -37,22 +35,20 @@ std::string_view name_of(NumbersCheck::Verdict verdict) {
 Result<ExpectedNumbers> expected_numbers(const SourceModel& source, const std::vector<Tensor>& inputs,
                                          const OutputBound& bound, Registry& registry,
                                          std::vector<std::string>& notes) {
-  COLLAGE_TRY(WholeModel reference, make_reference(registry, source, notes));
-  COLLAGE_TRY_VOID(reference.set_inputs(inputs));
-  COLLAGE_TRY_VOID(reference.run());
+  COLLAGE_TRY(ReferenceModel reference, ReferenceModel::create(registry, source, notes));
   ExpectedNumbers expected{.bound = bound};
-  COLLAGE_TRY(expected.outputs, reference.outputs());
+  COLLAGE_TRY(expected.outputs, reference.run(inputs));
   for (const ValueId id : source.graph.outputs) expected.names.push_back(source.graph.value(id).name);
   return expected;
 }
 
 NumbersCheck check_numbers(const std::vector<Tensor>& seen, const ExpectedNumbers& expected) {
   NumbersCheck check;
-  for (std::size_t o = 0; o < expected.outputs.size(); ++o) {
+  for (std::size_t o = 0; o < expected.outputs.tensors.size(); ++o) {
     if (o >= seen.size())
       return {.verdict = NumbersCheck::Verdict::kWrong, .output = expected.names[o], .detail = "no such output"};
-    const Tensor& wanted = expected.outputs[o];
-    const Comparison comparison = check_output(seen[o], wanted, expected.bound).comparison;
+    const Tensor& wanted = expected.outputs.tensors[o];
+    const Comparison comparison = check_output(seen[o], wanted, expected.bound, expected.outputs.slacks[o]).comparison;
     if (check.verdict != NumbersCheck::Verdict::kUnchecked && !is_worse(comparison, check)) continue;
     check = {.verdict = comparison.ok ? NumbersCheck::Verdict::kRight : NumbersCheck::Verdict::kWrong,
              .output = expected.names[o],

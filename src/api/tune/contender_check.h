@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/tune/reference_model.h"
 #include "api/tune/source_model.h"
 #include "backend/registry.h"
 #include "numbers/output_bound.h"
@@ -29,7 +30,7 @@ struct NumbersCheck {
 /// The reference's outputs for some inputs, and the bound they are judged by.
 struct ExpectedNumbers {
   std::vector<std::string> names;
-  std::vector<Tensor> outputs;
+  ReferenceOutputs outputs;
   OutputBound bound;
 };
 

@@ -22,7 +22,7 @@ struct MeasureWhatIfOptions {
   std::optional<std::string> model;  ///< its present path; default: that in the plan
   std::string store;
   std::vector<std::string> worker_command;  ///< the program that measures, with its arguments
-  std::vector<std::string> reader = {};     ///< argv of the worker that reads the model; empty: this process does
+  ModelReader reader = {};                  ///< of the model
   double budget_s = 60;
   double seconds = 5;  ///< of the race
   Progress progress;

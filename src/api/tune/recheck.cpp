@@ -9,6 +9,7 @@
 #include "plan/file/cases_file.h"
 #include "plan/file/plan_file.h"
 #include "runtime/executable.h"
+#include "sandbox/import_job.h"
 #include "timing/machine.h"
 #include "worker/worker_process.h"
 
@@ -95,7 +96,11 @@ Result<void> take_answer(const Json& answer, RecheckReport& report) {
 
 Result<void> measure(const RecheckOptions& options, RecheckReport& report) {
   COLLAGE_TRY(const WorkFolder folder, WorkFolder::create());
-  Json job = {{"type", "recheck"}, {"plan", options.plan}, {"seed", options.seed}, {"folder", folder.path()}};
+  Json job = {{"type", "recheck"},
+              {"plan", options.plan},
+              {"seed", options.seed},
+              {"folder", folder.path()},
+              {"limits", to_json(options.limits)}};
   if (options.model) job["model"] = *options.model;
   for (const PublicKey& key : options.signers) job["signers"].push_back(to_pem(key));
   WorkerProcess worker(options.worker_command);

@@ -15,11 +15,11 @@
 #include "measure/sample_trials.h"
 #include "numbers/graph_file.h"
 #include "numbers/output_bound.h"
-#include "numbers/quantisers.h"
 #include "plan/file/plan_file.h"
 #include "plan/plan_cases.h"
 #include "region/weight_bytes.h"
 #include "runtime/load_request.h"
+#include "sandbox/import_job.h"
 #include "timing/displacer.h"
 
 namespace collage {
@@ -124,6 +124,7 @@ class RecheckRun {
         .plan = job_.at("plan").get<std::string>(), .model = std::nullopt, .seed = seed(), .input_ranges = {}};
     options.signers = signers_;
     if (job_.contains("model")) options.model = job_.at("model").get<std::string>();
+    options.reader.limits = import_limits_from(job_.at("limits"));
     const auto checked = verify_plan(options, context_.registry());
     if (!checked) {
       report_.notes.push_back("numbers are not checked: " + to_string(checked.error()));
@@ -149,20 +150,19 @@ class RecheckRun {
                                      .record_file = file("record"),
                                      .backend = kReferenceEngine,
                                      .all_values = true,
-                                     .model_file = std::nullopt},
+                                     .model_file = std::nullopt,
+                                     .slacks = true},
                                     bench_, context_));
     COLLAGE_TRY(graph_, bench_.graph(file("graph.onnx")));
     COLLAGE_TRY(record_, bench_.record(file("record")));
-    for (std::uint32_t v = 0; v < graph_->graph.values.size(); ++v) ids_[graph_->graph.values[v].name] = ValueId{v};
     displaced_ = displaced_bytes(weight_bytes(graph_->graph), cache_sizes());
     return {};
   }
 
   Result<TrialPort> trial_port(Port port) const {
     COLLAGE_TRY(Tensor tensor, record_->tensor(port.name));
-    const auto id = ids_.find(port.name);
-    const bool one_step = id != ids_.end() && is_after_quantiser(graph_->graph, graph_->uses, id->second);
-    return TrialPort{.port = std::move(port), .recorded = std::move(tensor), .one_step = one_step};
+    const double slack = record_->slack(port.name);
+    return TrialPort{.port = std::move(port), .recorded = std::move(tensor), .slack = slack};
   }
 
   /// A step of the plan, loaded from the plan's artifact.
@@ -272,7 +272,6 @@ class RecheckRun {
   std::vector<Tensor> inputs_;
   const Workbench::LoadedGraph* graph_ = nullptr;
   const Record* record_ = nullptr;
-  std::map<std::string, ValueId> ids_;
   std::int64_t displaced_ = 0;
   std::vector<Timed> timed_;
   Report report_;

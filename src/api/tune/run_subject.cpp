@@ -38,7 +38,6 @@ Result<RealisedPlan> plan_of_model(const RunSubjectOptions& options, Registry& r
                                .shapes = options.shapes,
                                .arrays = std::move(given.shapes),
                                .threads = options.threads,
-                               .limits = options.limits,
                                .reader = options.reader},
                               registry);
   // Without the array a dimension stays open, which is not what is wrong.

@@ -8,8 +8,8 @@
 #include "backend/registry.h"
 #include "ir/graph.h"
 #include "ir/shape_bindings.h"
-#include "onnx/limits.h"
 #include "plan/plan_cases.h"
+#include "sandbox/model_reader.h"
 
 namespace collage {
 
@@ -18,8 +18,7 @@ struct RunSubjectOptions {
   ShapeBindings shapes;                      ///< of a model, or of a plan of many shapes: which one
   std::map<std::string, std::string> files;  ///< input name -> array, which gives the extents that `shapes` leaves open
   int threads = 1;                           ///< of a model's plan
-  ImportLimits limits = {};                  ///< how much a model may ask for
-  std::vector<std::string> reader = {};      ///< argv of the worker that reads a model; empty: this process does
+  ModelReader reader = {};                   ///< of a model
   Signers signers = {};                      ///< one of them must have signed the plan; empty = any plan, or a model
 };
 

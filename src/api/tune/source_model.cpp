@@ -62,7 +62,7 @@ namespace {
 
 /// The model at its path, or why plan.onnx has to be used instead.
 std::expected<SourceModel, std::string> model_at(const std::string& path, const RealisedPlan& plan, Registry& registry,
-                                                 const std::vector<std::string>& reader) {
+                                                 const ModelReader& reader) {
   if (path == kModelInMemory) return std::unexpected("the model was given as bytes");
   if (!can_read_again(path)) return std::unexpected("the model came through a pipe");
   auto imported = import_apart(path, options_for(plan, registry), reader);
@@ -77,7 +77,7 @@ std::expected<SourceModel, std::string> model_at(const std::string& path, const 
 }
 
 Result<SourceModel> model_given(const std::string& path, const RealisedPlan& plan, Registry& registry,
-                                const std::vector<std::string>& reader) {
+                                const ModelReader& reader) {
   COLLAGE_TRY(Imported imported, import_apart(path, options_for(plan, registry), reader));
   if (imported.model_hash == plan.plan.model_hash)
     return SourceModel{std::move(imported.graph), std::move(imported.bound_model), std::nullopt};
@@ -88,7 +88,7 @@ Result<SourceModel> model_given(const std::string& path, const RealisedPlan& pla
 }  // namespace
 
 Result<SourceModel> find_source_model(const RealisedPlan& plan, const std::optional<std::string>& model,
-                                      Registry& registry, const std::vector<std::string>& reader) {
+                                      Registry& registry, const ModelReader& reader) {
   if (model) return model_given(*model, plan, registry, reader);
   auto found = model_at(plan.plan.model_path, plan, registry, reader);
   if (found) return std::move(*found);

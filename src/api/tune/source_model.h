@@ -11,6 +11,7 @@
 #include "backend/registry.h"
 #include "onnx/import.h"
 #include "plan/file/plan_file.h"
+#include "sandbox/model_reader.h"
 
 namespace collage {
 
@@ -27,10 +28,9 @@ struct SourceModel {
 
 /// The file at `model` must be the plan's model: errors import/*, plan/other-model. If no path is given and the
 /// original model has moved, cannot be read, came through a pipe, or has other contents or weights, plan.onnx is used
-/// instead; the note says why. `reader` is the argv of the worker that reads it (sandbox/import_model.h); empty: this
-/// process does.
+/// instead; the note says why.
 [[nodiscard]] Result<SourceModel> find_source_model(const RealisedPlan& plan, const std::optional<std::string>& model,
-                                                    Registry& registry, const std::vector<std::string>& reader = {});
+                                                    Registry& registry, const ModelReader& reader = {});
 
 enum class PlanWeights : std::uint8_t {
   kAll,

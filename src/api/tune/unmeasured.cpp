@@ -11,7 +11,6 @@ namespace collage {
 Result<RealisedPlan> unmeasured_plan(const UnmeasuredOptions& options, Registry& registry) {
   ImportOptions import_options;
   import_options.shapes = options.shapes;
-  import_options.limits = options.limits;
   import_options.wants_file = false;
   ask_vendors(import_options, registry, {options.engine});
   const std::string& name = options.model_name.empty() ? options.model : options.model_name;

@@ -6,6 +6,7 @@
 #include "backend/roles.h"
 #include "onnx/import_arrays.h"
 #include "plan/realise.h"
+#include "sandbox/model_reader.h"
 
 namespace collage {
 
@@ -15,8 +16,7 @@ struct UnmeasuredOptions {
   ShapeBindings shapes;
   ArrayShapes arrays = {};  ///< that are used as inputs: they give the extents that `shapes` leaves open
   int threads = 1;
-  ImportLimits limits = {};
-  std::vector<std::string> reader = {};  ///< argv of the worker that reads the model; empty: this process does
+  ModelReader reader = {};
   std::string engine = kFillerEngine;
 };
 

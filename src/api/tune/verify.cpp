@@ -7,8 +7,8 @@
 
 #include "api/run/loaded_plan.h"
 #include "api/tune/gather_inputs.h"
+#include "api/tune/reference_model.h"
 #include "api/tune/shape_choice.h"
-#include "backend/roles.h"
 #include "numbers/output_bound.h"
 #include "plan/file/cases_file.h"
 
@@ -34,7 +34,7 @@ Result<void> verify_one(Session& session, const RealisedPlan& plan, const std::s
   const OutputBound bound = bound_in_plan(plan.plan.accuracy);
   std::vector<std::string> notes;
   if (source.note) notes.push_back(*source.note);
-  COLLAGE_TRY(WholeModel reference, make_reference(registry, source, notes));
+  COLLAGE_TRY(ReferenceModel reference, ReferenceModel::create(registry, source, notes));
   for (const std::string& note : notes) note_once(report.notes, note);
   const std::size_t first = report.outputs.size();
   for (ValueId id : source.graph.outputs)
@@ -45,27 +45,18 @@ Result<void> verify_one(Session& session, const RealisedPlan& plan, const std::s
                 gather_inputs(source.graph, {.files = {},
                                              .ranges = options.input_ranges,
                                              .seed = options.seed + static_cast<std::uint64_t>(s)}));
-    COLLAGE_TRY_VOID(reference.set_inputs(inputs));
-    COLLAGE_TRY_VOID(reference.run());
-    COLLAGE_TRY(const std::vector<Tensor> expected, reference.outputs());
+    COLLAGE_TRY(const ReferenceOutputs expected, reference.run(inputs));
     COLLAGE_TRY_VOID(session.set_inputs(inputs));
     COLLAGE_TRY_VOID(session.run());
     COLLAGE_TRY(const std::vector<Tensor> seen, session.copy_outputs());
-    for (std::size_t o = 0; o < expected.size(); ++o)
-      merge(report.outputs[first + o], check_output(seen[o], expected[o], bound).comparison, s);
+    for (std::size_t o = 0; o < seen.size(); ++o)
+      merge(report.outputs[first + o], check_output(seen[o], expected.tensors[o], bound, expected.slacks[o]).comparison,
+            s);
   }
   return {};
 }
 
 }  // namespace
-
-Result<WholeModel> make_reference(Registry& registry, const SourceModel& source, std::vector<std::string>& notes) {
-  COLLAGE_TRY(Backend * engine, registry.get(kReferenceEngine));
-  auto on_file = WholeModel::create(*engine, source.graph, source.model_bytes(), {});
-  if (on_file) return std::move(*on_file);
-  notes.push_back("the reference refuses the file and runs the imported graph: " + on_file.error().saw);
-  return WholeModel::create(*engine, source.graph, std::nullopt, {});
-}
 
 Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registry) {
   COLLAGE_TRY(const PlanCases cases, load_cases(options.plan, Checked::kEverything, options.signers));

@@ -1,7 +1,5 @@
 // Runs a plan and the reference on the same inputs and compares every output.
 // In:  a plan, seeds. Out: the largest difference of each output, at each shape.
-// The reference is the reference engine (backend/roles.h) on the imported model, without graph optimisation, on one
-// thread.
 // Cost: one run of plan and reference for each seed and shape.
 #pragma once
 
@@ -14,7 +12,7 @@
 #include "backend/registry.h"
 #include "ir/shape_bindings.h"
 #include "plan/signature/key.h"
-#include "tune/confirm/whole_model.h"
+#include "sandbox/model_reader.h"
 
 namespace collage {
 
@@ -22,10 +20,10 @@ struct VerifyOptions {
   std::string plan;
   Signers signers = {};  ///< one of them must have signed the plan; empty = no signature is asked for
   std::optional<std::string> model;
-  std::vector<std::string> reader = {};  ///< argv of the worker that reads the model; empty: this process does
-  ShapeBindings shapes;    ///< of a plan of many shapes: which; none = every case, and two shapes that are none
-  int seeds = 1;           ///< how many input sets
-  std::uint64_t seed = 1;  ///< the first of them
+  ModelReader reader = {};  ///< of the model
+  ShapeBindings shapes;     ///< of a plan of many shapes: which; none = every case, and two shapes that are none
+  int seeds = 1;            ///< how many input sets
+  std::uint64_t seed = 1;   ///< the first of them
   std::map<std::string, std::pair<double, double>> input_ranges;
 };
 
@@ -45,10 +43,6 @@ struct VerifyReport {
   std::vector<OutputCheck> outputs;
   std::vector<std::string> notes;
 };
-
-/// The reference on the user's own bytes; where it cannot, on the imported graph, which a note says.
-[[nodiscard]] Result<WholeModel> make_reference(Registry& registry, const SourceModel& source,
-                                                std::vector<std::string>& notes);
 
 [[nodiscard]] Result<VerifyReport> verify_plan(const VerifyOptions& options, Registry& registry);
 

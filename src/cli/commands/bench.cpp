@@ -102,7 +102,7 @@ void add_bench(CLI::App& app, Program& program) {
   add_threads(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
-  add_trust(*command, options->common);
+  add_reader(*command, options->common);
   add_require_signature(*command, options->common);
   command->footer(examples({"collage bench model.collage --seconds 10",
                             "collage bench model.collage --against onnxruntime,other.collage",

@@ -197,11 +197,10 @@ Result<void> check_dump(const CheckCommand& options) {
 Result<Imported> import_for(const CheckCommand& options, Registry& registry, const std::vector<std::string>& names) {
   ImportOptions import_options;
   import_options.allow_unbound = options.dump.empty();
-  COLLAGE_TRY(import_options.limits, limits_from(options.common));
   ask_vendors(import_options, registry, names);
   COLLAGE_TRY(import_options.shapes, parse_shape_bindings(options.common.shapes));
   import_options.wants_file = false;
-  COLLAGE_TRY(const std::vector<std::string> reader, model_reader(options.common));
+  COLLAGE_TRY(const ModelReader reader, model_reader(options.common));
   return import_apart(options.model, import_options, reader);
 }
 
@@ -277,14 +276,13 @@ void add_check(CLI::App& app, Program& program) {
   command->add_option("--rules", options->rules, "whether these rules fit the model (docs/RULES.md)")
       ->type_name("FILE");
   add_shape(*command, options->common, kOneShape);
-  add_limit(*command, options->common);
   add_backend_list(*command, options->common);
   add_threads(*command, options->common);
   add_accuracy(*command, options->common);
   add_passes(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
-  add_trust(*command, options->common);
+  add_reader(*command, options->common);
   command->footer(examples(
       {"collage check model.onnx --shape batch=1", "collage check model.onnx --dump candidates --rules my.rules"}));
 }

@@ -43,7 +43,7 @@ Result<std::string> write_files(const ExplainCommand& options, const ExplainRepo
 Result<MeasureWhatIfOptions> measuring(const ExplainCommand& options, Console& console) {
   COLLAGE_TRY(const double budget_s, seconds_from(options.budget, "--budget"));
   COLLAGE_TRY(std::vector<std::string> worker, worker_command(options.common.backend_libraries));
-  COLLAGE_TRY(std::vector<std::string> reader, model_reader(options.common));
+  COLLAGE_TRY(ModelReader reader, model_reader(options.common));
   return MeasureWhatIfOptions{.plan = options.explain.plan,
                               .model = options.model.empty() ? std::nullopt : std::optional(options.model),
                               .store = store_place(options.common.store),
@@ -65,8 +65,8 @@ int run_explain(const ExplainCommand& options) {
     if (options.measures) {
       COLLAGE_TRY(asked.measure, measuring(options, console));
     } else {
-      COLLAGE_TRY_VOID(
-          refuse_given(*options.command, {"--budget", "--store", "--model"}, "nothing is timed without --measure"));
+      COLLAGE_TRY_VOID(refuse_given(*options.command, {"--budget", "--store", "--model", "--limit", "--trust"},
+                                    "nothing is timed without --measure"));
     }
     COLLAGE_TRY(asked.signers, signers_from(options.common.signer_files));
     if (asked.measure) asked.measure->signers = asked.signers;
@@ -113,6 +113,7 @@ void add_explain(CLI::App& app, Program& program) {
   command->add_option("--model", options->model, "of --measure: where the model lies now, if not where it was tuned")
       ->type_name("FILE");
   add_store(*command, options->common);
+  add_reader(*command, options->common);
   options->command = command;
   command->add_option("--html", options->page, "write the plan as a page to look at, in place of the text")
       ->type_name("FILE")

@@ -145,10 +145,10 @@ Result<std::optional<Clock::duration>> time_limit_of(const RunCommand& options) 
 }
 
 /// A plan needs none, and a program that only runs plans may have no worker.
-Result<std::vector<std::string>> reader_for(const RunCommand& options) {
+Result<ModelReader> reader_for(const RunCommand& options) {
   if (is_plan_file(options.subject)) {
-    COLLAGE_TRY_VOID(refuse_given(*options.command, {"--trust"}, "a plan, of which no model is read"));
-    return std::vector<std::string>();
+    COLLAGE_TRY_VOID(refuse_given(*options.command, {"--limit", "--trust"}, "a plan, of which no model is read"));
+    return ModelReader();
   }
   return model_reader(options.common);
 }
@@ -162,14 +162,12 @@ Result<RunReport> run_once(const RunCommand& options, Console& console) {
   Registry registry(module_places(options.common.backend_libraries));
   COLLAGE_TRY(const GatherOptions gather, gather_options(options));
   COLLAGE_TRY(const ShapeBindings shapes, parse_shape_bindings(options.common.shapes));
-  COLLAGE_TRY(const ImportLimits limits, limits_from(options.common));
   COLLAGE_TRY(const Signers signers, signers_from(options.common.signer_files));
-  COLLAGE_TRY(const std::vector<std::string> reader, reader_for(options));
+  COLLAGE_TRY(const ModelReader reader, reader_for(options));
   COLLAGE_TRY(RunSubject subject, find_run_subject({.path = options.subject,
                                                     .shapes = shapes,
                                                     .files = gather.files,
                                                     .threads = options.common.threads,
-                                                    .limits = limits,
                                                     .reader = reader,
                                                     .signers = signers},
                                                    registry));
@@ -242,8 +240,7 @@ void add_run(CLI::App& app, Program& program) {
   add_threads(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
-  add_limit(*command, options->common);
-  add_trust(*command, options->common);
+  add_reader(*command, options->common);
   add_require_signature(*command, options->common);
   command->footer(examples({"collage run model.collage --input x=x.npy --output-dir out",
                             "collage run model.onnx --shape batch=4      made-up inputs, in one engine",

@@ -95,7 +95,6 @@ Result<TuneOptions> tune_options(const TuneCommand& options, Console& console) {
   if (!ablations)
     return bad_option(label("--ablate"), fmt::format("{}", fmt::join(options.ablations, ",")), ablations.error());
   tune_options.ablations = *ablations;
-  COLLAGE_TRY(tune_options.limits, limits_from(options.common));
   COLLAGE_TRY(tune_options.reader, model_reader(options.common));
   COLLAGE_TRY(tune_options.passes_off, passes_off_from(options.common.passes, label("--passes")));
   COLLAGE_TRY(tune_options.input_ranges, input_ranges_from(options.common.input_ranges, label("--input-range")));
@@ -294,8 +293,7 @@ void add_tune(CLI::App& app, Program& program) {
   add_input_range(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
-  add_limit(*command, options->common);
-  add_trust(*command, options->common);
+  add_reader(*command, options->common);
   command->add_option("--serve", options->live_port, "show the tune at this port to a browser of this machine; 0: any")
       ->check(whole_number(0, 65535))
       ->type_name("PORT")

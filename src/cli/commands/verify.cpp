@@ -50,7 +50,7 @@ void add_verify(CLI::App& app, Program& program) {
   add_seed(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
-  add_trust(*command, options->common);
+  add_reader(*command, options->common);
   add_require_signature(*command, options->common);
   command->footer(examples({"collage verify model.collage --seeds 3",
                             "collage verify model.collage --shape batch=3     of a plan for many shapes"}));

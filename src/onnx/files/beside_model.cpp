@@ -92,7 +92,7 @@ Descriptor open_file(const ModelFolders& folders, const fs::path& file) {
   if (opened.is_open() || (errno != EXDEV && errno != ENOSYS && errno != EPERM)) return opened;
   const bool has_call = errno == EXDEV;
   std::error_code ignored;
-  if (!has_call && !fs::exists(fs::path(folders.named) / file, ignored)) {
+  if (!has_call && !fs::exists(fs::symlink_status(fs::path(folders.named) / file, ignored))) {
     errno = ENOENT;
     return Descriptor(-1);
   }

@@ -48,7 +48,7 @@ Result<void> judge_outputs(const Session& session, const OutputBound& bound, con
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const std::string& name = session.outputs()[o].name;
     COLLAGE_TRY(const Tensor wanted, expected.tensor(name));
-    const JudgedOutput check = check_output(outputs[o], wanted, bound);
+    const JudgedOutput check = check_output(outputs[o], wanted, bound, expected.slack(name));
     lane.share = std::max(lane.share, check.share);
     if (!check.comparison.ok && lane.failure.empty())
       lane.failure = "output " + name + ": " + to_string(check.comparison);

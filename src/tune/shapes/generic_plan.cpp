@@ -98,7 +98,6 @@ std::vector<std::string> engines_of(const TuneOptions& options, Registry& regist
 Result<OpenModel> import_open(const TuneOptions& options, const ShapeDomain& domain, Registry& registry,
                               WorkerProcess& worker, const WorkFolder& folder) {
   ImportOptions import_options{.shapes = without_ranges(options.shapes), .allow_unbound = true};
-  import_options.limits = options.limits;
   ask_vendors(import_options, registry, options.backends);
   ask_types_in(import_options, worker, folder);
   import_options.wants_file = false;

@@ -62,5 +62,18 @@ TEST_F(CTuneTrust, AReaderThatDiesIsAnError) {
   EXPECT_THAT(codes(path.c_str()), ::testing::Each(""));
 }
 
+TEST_F(CTuneTrust, LimitsHoldInAllFunctions) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("model.onnx");
+  write(path, small_model());
+  const char* limits[] = {"depth=60", "nodes=1"};
+  context.limits = {limits, 2};
+  EXPECT_THAT(codes(path.c_str()), ::testing::Each("import/limit"));
+  limits[1] = "nodes=1000";
+  EXPECT_THAT(codes(path.c_str()), ::testing::Each(""));
+  limits[1] = "nodes=many";
+  EXPECT_THAT(codes(path.c_str()), ::testing::Each("api/wrong-option"));
+}
+
 }  // namespace
 }  // namespace collage::test

@@ -75,7 +75,9 @@ TEST(BenchReportTest, AnInterruptionIsSaid) {
 }
 
 TEST(ContenderCheck, NamesTheWorstOutput) {
-  const ExpectedNumbers expected{.names = {"a", "b", "c"}, .outputs = {tensor({1}), tensor({1, 2}), tensor({5})}};
+  const ExpectedNumbers expected{
+      .names = {"a", "b", "c"},
+      .outputs = {.tensors = {tensor({1}), tensor({1, 2}), tensor({5})}, .slacks = {0, 0, 0}}};
   const NumbersCheck right = check_numbers({tensor({1}), tensor({1, 2}), tensor({5})}, expected);
   EXPECT_EQ(right.verdict, NumbersCheck::Verdict::kRight);
   const NumbersCheck wrong = check_numbers({tensor({1}), tensor({1, 4}), tensor({6})}, expected);

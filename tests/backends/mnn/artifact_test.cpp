@@ -85,7 +85,7 @@ TEST(MnnBackend, GivesTheSameNumbersToCallsAtOnceInAnyBuffers) {
   const auto kernel = loading("mnn").load(request_of(graph, artifact));
   ASSERT_TRUE(kernel);
   const std::vector<float> numbers = numbers_of(graph, graph.inputs[0]);
-  const std::size_t count = expected_of(graph)[0].size();
+  const std::size_t count = expected_of(graph).size();
   constexpr float kGuard = 77;
   std::vector<std::vector<float>> results(4, std::vector<float>(count + 8, kGuard));
   std::vector<std::thread> threads;
@@ -116,7 +116,7 @@ TEST(MnnBackend, StartsNoThreadWhereOneIsAllowed) {
   const auto kernel = loading("mnn").load(request_of(graph, artifact));
   ASSERT_TRUE(kernel);
   const std::vector<float> input = numbers_of(graph, graph.inputs[0]);
-  std::vector<float> output(expected_of(graph)[0].size());
+  std::vector<float> output(expected_of(graph).size());
   auto call = (*kernel)->bind({.inputs = {input.data()}, .outputs = {output.data()}});
   ASSERT_TRUE(call);
   EXPECT_TRUE((*call)->run());

@@ -1,9 +1,7 @@
-// Graphs from text, and running every variant that the backend offers for them against plain loops. Kernels are tuned
-// by few trials or none: what they compute is looked at here, not how fast.
+// Running every variant that the backend offers for graphs from text against plain loops. Kernels are tuned by few
+// trials or none: what they compute is looked at here, not how fast.
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -13,8 +11,7 @@
 
 #include "backend/extensions/tuning_extension.h"
 #include "backend/strategy.h"
-#include "tests/backends/onednn/naive.h"
-#include "tests/support/variant_runner.h"
+#include "tests/support/written_graph.h"
 
 namespace collage::test {
 
@@ -23,15 +20,6 @@ inline constexpr const char* kUntuned = "tvm:process=kept,trials=0";
 /// The same with a few trials, so that schedules and packed constants are there.
 inline constexpr const char* kTuned = "tvm:process=kept,trials=4";
 
-/// A graph in the text form, every type written. Inputs called w... become constants.
-Graph graph_of(const std::string& text);
-std::vector<float> numbers_of(const Graph& graph, ValueId id);
-std::vector<Tensor> inputs_of(const Graph& graph);
-/// What plain loops make of the graph's first output.
-Numbers expected_of(const Graph& graph);
-void expect_close(const Tensor& got, const Numbers& wanted);
-
-std::vector<Variant> variants_of(const std::string& instance, const Graph& graph);
 /// What compiling the first variant gives.
 std::expected<Artifact, Refusal> compiled(Backend& backend, const Graph& graph, int threads = 1);
 /// Likewise; a refusal stops the test program.

@@ -2,6 +2,7 @@
 // left. Hostile code is planted in the place of protobuf's parser (tests/support/planted_parser.cpp).
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <fstream>
 #include <optional>
 
@@ -106,6 +107,28 @@ TEST_F(SandboxTest, HostileCodeGetsNothing) {
   EXPECT_THAT(ended.err, HasSubstr("SIGILL"));
   EXPECT_THAT(ended.err, Not(HasSubstr("escaped:")));
   expect_nothing_left();
+}
+
+TEST_F(SandboxTest, WorksWithoutWhatAKernelMayLackAndSaysSo) {
+  if (!can_plant()) GTEST_SKIP() << "a sanitiser";
+  const std::string no_filter = "filters no system calls";
+  const std::string no_landlock = "no Landlock";
+  for (const int error : {ENOSYS, EPERM})
+    for (const auto& [calls, note] : {std::pair("landlock", no_landlock),
+                                      {"openat2", ""},
+                                      {"seccomp", no_filter},
+                                      {"landlock,openat2,seccomp", no_filter}}) {
+      SCOPED_TRACE(calls);
+      const test::ScopedVariable preload("LD_PRELOAD", COLLAGE_MISSING_CALLS);
+      const test::ScopedVariable missing("COLLAGE_MISSING_CALLS", calls);
+      const test::ScopedVariable number("COLLAGE_MISSING_ERROR", std::to_string(error));
+      for (const Words& words : commands()) expect_good(run(words));
+      EXPECT_THAT(run({"check", model_}).out, HasSubstr(note));
+      expect_error(run({"check", given("noise.onnx", "noise")}), 3, "import/not-onnx", "noise.onnx");
+      std::filesystem::remove(file("noise.onnx"));
+      std::filesystem::remove(file("model.collage"));
+      expect_nothing_left();
+    }
 }
 
 TEST_F(SandboxTest, GivesWhatThisProcessWouldHaveRead) {
