@@ -28,6 +28,8 @@ constexpr double kTrialShare = 0.12;
 /// An engine that errs so little of the bound tells that rounding does no harm; one that errs less does not round.
 constexpr double kHarmless = 0.6;
 constexpr double kLeastOfRounding = 0.02;
+/// Of the bound: beyond it the nodes that may round all the same are so few that they do not pay for finding them.
+constexpr double kHopeless = 2.5;
 /// Kernels that fail where they are needed are replaced: so many plans at most.
 constexpr int kMostPlans = 6;
 
@@ -54,7 +56,14 @@ enum class TrialEnd : std::uint8_t { kJudged, kUnsettled, kFailed };
 TrialEnd judge_plan(const TuneTask& task, const MeasureEnv& env, Contestant& made, Priced& priced, Contest& contest) {
   const auto keeps = keeps_bound(task, env, made, contest);
   if (!keeps) return TrialEnd::kFailed;
-  if (!*keeps && made.share > kMostShare) widen_nodes(task, env, made, priced, contest);
+  if (*keeps || made.share <= kMostShare) return TrialEnd::kJudged;
+  if (made.share <= kHopeless) {
+    widen_nodes(task, env, made, priced, contest);
+    return TrialEnd::kJudged;
+  }
+  priced.full_nodes = all_nodes(task.graph().nodes.size());
+  contest.notes.push_back(
+      fmt::format("plan \"{}\" errs {:.2f} times the bound: all nodes keep full precision", made.name, made.share));
   return TrialEnd::kJudged;
 }
 

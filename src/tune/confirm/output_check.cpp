@@ -20,8 +20,6 @@ namespace {
 constexpr double kWantedShare = 0.65;
 /// Then nothing is narrow any more.
 constexpr int kMostRounds = 6;
-/// Of the time of the steps in 16 bits: where less than that may stay narrow, it does not pay for finding a plan.
-constexpr double kLeastWorth = 0.2;
 
 bool is_narrow_kernel(const CoverStep& step) {
   const auto* const kernel = std::get_if<CoverKernel>(&step.work);
@@ -85,23 +83,18 @@ Result<void> measure_effects(const TuneTask& task, const MeasureEnv& env, const 
   return {};
 }
 
-/// Those that err most for their time, until what is left errs at most `most` of the bound; one at least. All nodes
-/// where hardly anything would be left.
+/// Those that err most for their time, until what is left errs at most `most` of the bound; one at least.
 NodeSet worst_nodes(std::vector<NarrowStep> steps, double most, std::size_t nodes) {
   std::ranges::stable_sort(steps, std::greater(), [](const NarrowStep& step) { return step.square / step.ns; });
   double left = std::transform_reduce(steps.begin(), steps.end(), 0.0, std::plus(),
                                       [](const NarrowStep& step) { return step.square; });
-  const double whole_ns = std::transform_reduce(steps.begin(), steps.end(), 0.0, std::plus(),
-                                                [](const NarrowStep& step) { return step.ns; });
-  double narrow_ns = whole_ns;
   NodeSet worst(nodes);
   for (const NarrowStep& step : steps) {
     if (!worst.empty() && left <= most * most) break;
     worst |= step.region->nodes;
     left -= step.square;
-    narrow_ns -= step.ns;
   }
-  return narrow_ns < kLeastWorth * whole_ns ? all_nodes(nodes) : worst;
+  return worst;
 }
 
 /// What shall be computed in full precision so that a plan like this one gets inside.
