@@ -120,7 +120,13 @@ class InferenceSession:
         self._input_names = [port.name for port in self._inputs]
         self._positions = {port.name: i for i, port in enumerate(self._outputs)}
         self._runner = ModelRunner(
-            model, self._outline, self._options.threads, {**self._options._dimensions, **(shapes or {})}, tune, budget
+            model,
+            self._outline,
+            self._options.threads,
+            {**self._options._dimensions, **(shapes or {})},
+            tune,
+            budget,
+            list(self._options._modules),
         )
 
     def run(

@@ -60,6 +60,7 @@ class ModelRunner:
         shapes: Mapping[str, Any],
         tune: str | None,
         budget: str | float | None,
+        modules: list[str],
     ) -> None:
         self._model = model
         self._model_hash = cache.ModelHash(model)
@@ -67,6 +68,7 @@ class ModelRunner:
         self._threads = threads
         self._tune = tune
         self._budget = seconds_of(budget)
+        self._modules = modules
         self._background = BackgroundTuner(self, model)
         self._making = threading.Lock()
         self._ready: OrderedDict[Key, ReadyPlan] = OrderedDict()
@@ -122,7 +124,7 @@ class ModelRunner:
         shapes = self._shapes_of(key)
         path = None
         if self._tune is not None:
-            options = {"shapes": shapes, "threads": self._threads, "accuracy": "standard"}
+            options = {"shapes": shapes, "threads": self._threads, "accuracy": "standard", "modules": self._modules}
             path = cache.plan_path(self._model_hash.value(), options)
             if (plan := _cached(path, is_made_anew=self._tune != "cached")) is not None:
                 return self._made(plan)
@@ -130,7 +132,8 @@ class ModelRunner:
                 return self._made(self._tuned(shapes, path))
         plan = self._unmeasured(shapes)
         if self._tune == "background":
-            self._background.ask(Order(key, path, {"shapes": shapes, "threads": self._threads, "budget": self._budget}))
+            options = {"shapes": shapes, "threads": self._threads, "budget": self._budget, "modules": self._modules}
+            self._background.ask(Order(key, path, options))
         return self._made(plan)
 
     def _made(self, plan: Plan) -> ReadyPlan:
@@ -152,6 +155,7 @@ class ModelRunner:
     def _unmeasured(self, shapes: dict[str, tuple[int, ...]]) -> Plan:
         prepare_libraries()
         options = {**model_options(self._model), "threads": self._threads, "shapes": assignments(shapes, shape_text)}
+        options["modules"] = self._modules
         return Plan(_native.plan_of_model(options))
 
     def _tuned(self, shapes: dict[str, tuple[int, ...]], path: str) -> Plan:
@@ -161,7 +165,15 @@ class ModelRunner:
         cache.make_folder()
         part = f"{path}.{os.getpid()}.{threading.get_ident()}.part"
         try:
-            plan = tune(self._model, part, shapes=shapes, threads=self._threads, budget=self._budget, progress=False)
+            plan = tune(
+                self._model,
+                part,
+                shapes=shapes,
+                threads=self._threads,
+                budget=self._budget,
+                modules=self._modules,
+                progress=False,
+            )
             if plan.report.interrupted:  # such a plan is not kept for later processes
                 raise KeyboardInterrupt
             os.replace(part, path)

@@ -78,7 +78,7 @@ class SessionOptions:
     def __init__(self) -> None:
         vars(self).update(self._HARMLESS)
         vars(self).update({name: default for name, (default, _) in self._REFUSED.items()})
-        vars(self).update(_dimensions={}, _config={})
+        vars(self).update(_dimensions={}, _config={}, _modules=[])
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self._REFUSED:
@@ -112,8 +112,8 @@ class SessionOptions:
         _refused("add_free_dimension_override_by_denotation", denotation, "add_free_dimension_override_by_name")
 
     def register_custom_ops_library(self, path: str) -> None:
-        """Refused: engines run the operators that they know."""
-        _refused("register_custom_ops_library", path, "standard operators")
+        """ONNX Runtime runs this library's operators; the other backends place the rest of the model."""
+        self._modules.append("operators:" + os.path.abspath(os.fspath(path)))
 
     def add_initializer(self, name: str, value: Any) -> None:
         """Refused: weights are those of the model."""

@@ -178,8 +178,6 @@ class ErrorTest(unittest.TestCase):
         with self.assertRaises(AttributeError):
             options.no_such_field = 1
         with self.assertRaises(collage.UsageError):
-            options.register_custom_ops_library("library.so")
-        with self.assertRaises(collage.UsageError):
             session_of(models.increment(), tune="sometimes")
 
     def test_a_run_that_is_to_end_at_once_is_refused(self):

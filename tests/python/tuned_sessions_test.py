@@ -16,7 +16,9 @@ from collage import background, cache
 from collage.background import CoreUse
 from collage.onnx_file import external_files
 from support import models
-from support.sessions import session_of
+from support.sessions import quiet_options, session_of
+
+CUSTOM_OPS = pathlib.Path(collage.__file__).parents[2] / "tests" / "modules" / "custom_ops" / "libcollage_custom_ops.so"
 
 
 class TuneTest(unittest.TestCase):
@@ -36,6 +38,22 @@ class TuneTest(unittest.TestCase):
         np.testing.assert_array_equal(again.run(None, {"x": x})[0], x + 1)
         self.assertEqual(again.plan.to_bytes(), plan.read_bytes())
         self.assertEqual(plan.stat().st_mtime_ns, written)
+
+    @unittest.skipUnless(CUSTOM_OPS.exists(), "ONNX Runtime is not built")
+    def test_operators_of_a_library_run_tuned_or_not(self):
+        options = quiet_options()
+        options.register_custom_ops_library(CUSTOM_OPS)
+        x = np.arange(-48, 48, dtype=np.float32).reshape(6, 16)
+        wanted = 2 * (np.maximum(x, 0) + 2.5)
+        for tune in (None, "now", "cached"):
+            session = collage.InferenceSession(models.shifted(), options, tune=tune, budget=1)
+            np.testing.assert_allclose(session.run(None, {"x": x})[0], wanted, rtol=1e-6)
+        with self.assertRaises(collage.Error):
+            session_of(models.shifted())
+        options = quiet_options()
+        options.register_custom_ops_library("/nowhere/library.so")
+        with self.assertRaisesRegex(collage.Error, "library.so"):
+            collage.InferenceSession(models.shifted(), options)
 
     def test_a_damaged_plan_is_not_used(self):
         x = np.zeros((2, 3), np.float32)

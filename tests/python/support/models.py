@@ -34,6 +34,12 @@ def increment(extents=(2, 3), **properties):
     )
 
 
+def shifted():
+    """y = 2 * (relu(x) + 2.5); the sum is an operator of tests/support/custom_ops."""
+    graph = "g (float[6,16] x) => (float[6,16] y) { a = Relu (x) b = acme.Shift <by = 2.5> (a) y = Add (b, b) }"
+    return onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 17, "acme" : 1]> ' + graph).SerializeToString()
+
+
 def doubling_loop():
     """y = x doubled `trips` times, one iteration after the other."""
     body = helper.make_graph(
