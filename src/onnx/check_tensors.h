@@ -8,8 +8,7 @@ namespace collage {
 
 /// Exactly one field holds the data, that field is the one of the element type, and it has as many bytes as the
 /// dimensions say. Readers differ in which of two fields they prefer: such a file means two models.
-/// Errors: import/bad-tensor, import/unsupported-type, import/limit; import/sparse-tensor for sparse ones that are not
-/// in order.
+/// Errors: import/bad-tensor, import/unsupported-type, import/limit.
 [[nodiscard]] Result<void> check_tensors(const pb::ModelProto& model, const ImportLimits& limits);
 
 /// Types of values as inference left them: no more dimensions and elements than the limits allow, no negative extent.

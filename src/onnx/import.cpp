@@ -66,13 +66,13 @@ Result<void> validate(pb::ModelProto& model, const ParkedWeights& parked, const 
 Result<Graph> canonical_graph(pb::ModelProto& model, const VendorTypes& vendor, const ImportLimits& limits,
                               ParkedWeights& parked, const std::string& where, std::vector<std::string>& notes) {
   pb::GraphProto& graph = *model.mutable_graph();
-  COLLAGE_TRY_VOID(constants_to_initialisers(graph));
+  COLLAGE_TRY_VOID(constants_to_initialisers(graph, limits));
   drop_unused_outputs(model);
   COLLAGE_TRY_VOID(parked.park(graph));
   COLLAGE_TRY_VOID(infer_shapes(model, vendor, limits, where));
   COLLAGE_TRY_VOID(rewrite_legacy(model));
   COLLAGE_TRY_VOID(convert_to_canonical(model, where));
-  COLLAGE_TRY_VOID(constants_to_initialisers(*model.mutable_graph()));
+  COLLAGE_TRY_VOID(constants_to_initialisers(*model.mutable_graph(), limits));
   COLLAGE_TRY_VOID(infer_and_fold(model, vendor, limits, where, notes));
   COLLAGE_TRY_VOID(check_operand_types(model));
   drop_unused_initialisers(*model.mutable_graph());

@@ -154,7 +154,7 @@ def sparse(c):
         places = helper.make_tensor("w_indices", I64, index_dims or [len(indices)], indices)
         model = model_of([node("Identity", ["w"], ["y"])], inputs=[], outputs=[value("y", F, dims)])
         model.graph.sparse_initializer.append(helper.make_sparse_tensor(held, places, dims))
-        c.add("tensors", f"sparse-{name}", model, f"{INVALID}|{TENSOR}|{LIMIT}|import/sparse-tensor|import/shape-inference")
+        c.add("tensors", f"sparse-{name}", model, f"{INVALID}|{TENSOR}|{LIMIT}|import/shape-inference")
 
     add("out-of-range", [0, 9], [4])
     add("negative", [-1, 2], [4])

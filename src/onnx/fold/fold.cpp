@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "onnx/fold/dense.h"
 #include "onnx/fold/fold_operators.h"
 
 namespace collage {
@@ -122,32 +123,58 @@ class Folder {
   }
 };
 
-/// The tensor of a Constant node; nothing when it is sparse or empty.
-std::optional<pb::TensorProto> constant_tensor(const pb::NodeProto& node) {
-  if (node.attribute_size() != 1) return std::nullopt;
+std::unexpected<Error> no_value(const pb::NodeProto& node) {
+  return fail(ExitCode::kBadInput, "import/invalid-model", describe(node), "no value",
+              "one of value, sparse_value, ...");
+}
+
+/// The tensor of a Constant node.
+Result<pb::TensorProto> constant_tensor(const pb::NodeProto& node, DenseTensors& dense) {
+  if (node.attribute_size() != 1) return no_value(node);
   const auto& attribute = node.attribute(0);
   const std::string& name = attribute.name();
   pb::TensorProto tensor;
-  if (name == "value" && attribute.has_t())
+  if (name == "value" && attribute.has_t()) {
     tensor = attribute.t();
-  else if (name == "value_int")
+  } else if (name == "sparse_value" && attribute.has_sparse_tensor()) {
+    COLLAGE_TRY(tensor, dense.dense(attribute.sparse_tensor(), describe(node)));
+  } else if (name == "value_int") {
     tensor = int64_tensor("", {}, {attribute.i()});
-  else if (name == "value_float")
+  } else if (name == "value_float") {
     tensor = float_tensor("", {}, {attribute.f()});
-  else if (name == "value_ints")
+  } else if (name == "value_ints") {
     tensor = int64_tensor("", {attribute.ints_size()}, {attribute.ints().begin(), attribute.ints().end()});
-  else if (name == "value_floats")
+  } else if (name == "value_floats") {
     tensor = float_tensor("", {attribute.floats_size()}, {attribute.floats().begin(), attribute.floats().end()});
-  else if (name == "value_string" || name == "value_strings") {
+  } else if (name == "value_string" || name == "value_strings") {
     tensor.set_data_type(pb::TensorProto::STRING);
     if (name == "value_strings") tensor.add_dims(attribute.strings_size());
     if (name == "value_string") tensor.add_string_data(attribute.s());
     for (const auto& text : attribute.strings()) tensor.add_string_data(text);
   } else {
-    return std::nullopt;
+    return no_value(node);
   }
   tensor.set_name(node.output(0));
   return tensor;
+}
+
+/// Those of one graph, without its bodies.
+Result<void> constants_of(pb::GraphProto& graph, DenseTensors& dense) {
+  for (const auto& sparse : graph.sparse_initializer()) {
+    const std::string where = "sparse initialiser '" + sparse.values().name() + "'";
+    COLLAGE_TRY(*graph.add_initializer(), dense.dense(sparse, where));
+  }
+  graph.clear_sparse_initializer();
+  google::protobuf::RepeatedPtrField<pb::NodeProto> kept;
+  for (auto& node : *graph.mutable_node()) {
+    if (!is_standard_op(node, "Constant") || node.output_size() != 1) {
+      kept.Add()->Swap(&node);
+      continue;
+    }
+    COLLAGE_TRY(*graph.add_initializer(), constant_tensor(node, dense));
+  }
+  graph.mutable_node()->Swap(&kept);
+  return {};
 }
 
 /// Every name that a node or an output of the graph or of a body reads. Names are unique along a scope chain, so one
@@ -169,25 +196,11 @@ bool may_omit(const pb::OpSchema& schema, int output) {
 
 }  // namespace
 
-Result<void> constants_to_initialisers(pb::GraphProto& graph) {
+Result<void> constants_to_initialisers(pb::GraphProto& graph, const ImportLimits& limits) {
+  DenseTensors dense(limits);
   Result<void> result;
   for_each_graph(graph, [&](pb::GraphProto& one) {
-    if (one.sparse_initializer_size() > 0)
-      result = fail(ExitCode::kUnsupported, "import/sparse-tensor", "graph '" + one.name() + "'",
-                    "a sparse initialiser", "dense tensors");
-    google::protobuf::RepeatedPtrField<pb::NodeProto> kept;
-    for (auto& node : *one.mutable_node()) {
-      if (!is_standard_op(node, "Constant") || node.output_size() != 1) {
-        kept.Add()->Swap(&node);
-        continue;
-      }
-      if (auto tensor = constant_tensor(node))
-        one.add_initializer()->Swap(&*tensor);
-      else
-        result = fail(ExitCode::kUnsupported, "import/sparse-tensor", describe(node), "a value that is not dense",
-                      "dense tensors");
-    }
-    one.mutable_node()->Swap(&kept);
+    if (result) result = constants_of(one, dense);
   });
   return result;
 }

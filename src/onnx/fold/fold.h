@@ -2,12 +2,14 @@
 // that the shapes they compute become static. General constant folding is a pass (passes/fold_constants.cpp).
 #pragma once
 
+#include "onnx/limits.h"
 #include "onnx/proto.h"
 
 namespace collage {
 
-/// Constant nodes become initialisers, in bodies too. Error import/sparse-tensor (unsupported).
-[[nodiscard]] Result<void> constants_to_initialisers(pb::GraphProto& graph);
+/// Constant nodes and sparse initialisers become dense initialisers, in bodies too. Errors of DenseTensors;
+/// import/invalid-model for a Constant without a value.
+[[nodiscard]] Result<void> constants_to_initialisers(pb::GraphProto& graph, const ImportLimits& limits);
 
 /// Folds what can be folded with the types in value_info as they are; returns how many nodes were removed.
 /// Nodes that produce an output of their graph stay.
