@@ -12,4 +12,4 @@ target_compile_options(collage_precompiled PRIVATE -fPIE ${COLLAGE_TEST_FLAGS})
 target_link_libraries(collage_precompiled PRIVATE collage_flags fmt::fmt GTest::gmock)
 target_precompile_headers(collage_precompiled PRIVATE
   <algorithm> <chrono> <expected> <filesystem> <functional> <map> <memory> <optional> <span> <string> <unordered_map>
-  <variant> <vector> <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
+  <variant> <vector> <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h> "${PROJECT_SOURCE_DIR}/src/base/json_numbers.h")

@@ -1,5 +1,5 @@
 """Every .cpp under src, backends, python, tests and bench is listed in a CMakeLists.txt or .cmake file beside or above it (or in cmake/).
-The folders that decide who runs what name no backend, and every header begins with a comment."""
+The folders that decide who runs what name no backend, every header begins with a comment, and JSON comes by way of base/json_numbers.h."""
 
 import pathlib
 import re
@@ -45,6 +45,14 @@ def headers_without_comment():
                 yield f"{path.relative_to(ROOT)}: begins without a comment that says what it is for"
 
 
+def unchecked_json():
+    """Files that include the JSON library past the header that checks its integers."""
+    for top in ("src", "backends", "tests", "bench"):
+        for path in sorted(p for p in (ROOT / top).rglob("*") if p.suffix in (".h", ".cpp")):
+            if path.name != "json_numbers.h" and b"<nlohmann/json.hpp>" in path.read_bytes():
+                yield f"{path.relative_to(ROOT)}: includes <nlohmann/json.hpp>, base/json_numbers.h has it"
+
+
 def main():
     listed = listed_files()
     present = {p for top in ("src", "backends", "python", "tests", "bench") for p in (ROOT / top).rglob("*.cpp")}
@@ -52,6 +60,7 @@ def main():
     deciding = sorted(p for top in DECIDING for p in (ROOT / "src" / top).rglob("*.[ch]*"))
     wrong += [fault for path in deciding for fault in faults_of_deciding(path)]
     wrong += headers_without_comment()
+    wrong += unchecked_json()
     print("\n".join(wrong), end="\n" if wrong else "")
     return bool(wrong)
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include <nlohmann/json.hpp>
-
 #include "base/json.h"
+#include "base/json_numbers.h"
 
 namespace collage::blas {
 namespace {

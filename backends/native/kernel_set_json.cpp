@@ -1,7 +1,8 @@
 #include "kernel_set_json.h"
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "base/json_numbers.h"
 
 namespace collage::native {
 namespace {

@@ -1,8 +1,8 @@
-#include <nlohmann/json.hpp>
 
 #include "backend/backend.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/json_numbers.h"
 #include "kernel_set_json.h"
 #include "program.h"
 

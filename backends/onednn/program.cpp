@@ -1,10 +1,10 @@
 #include "program.h"
 
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "backends/common/fields/json_fields.h"
 #include "base/json.h"
+#include "base/json_numbers.h"
 #include "check_program.h"
 #include "library.h"
 

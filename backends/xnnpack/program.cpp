@@ -2,10 +2,10 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "backends/common/fields/json_fields.h"
 #include "base/json.h"
+#include "base/json_numbers.h"
 #include "check_program.h"
 
 namespace collage::xnnpack {

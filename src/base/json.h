@@ -1,12 +1,12 @@
 // Reading JSON without exceptions, and the JSON form of errors.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
+#include "base/json_numbers.h"
 
 namespace collage {
 

@@ -9,9 +9,9 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/json_numbers.h"
 #include "cli/colour.h"
 #include "cli/progress_text.h"
 #include "cli/wrap.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <nlohmann/json.hpp>
+#include "base/json_numbers.h"
 
 namespace collage::cli {
 namespace {

@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_numbers.h"
 #include "export/c_names.h"
 #include "export/exportable.h"
 #include "export/library_text.h"

@@ -1,6 +1,6 @@
 #include "serve/live_state.h"
 
-#include <nlohmann/json.hpp>
+#include "base/json_numbers.h"
 
 namespace collage {
 namespace {

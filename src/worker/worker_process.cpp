@@ -29,6 +29,8 @@ constexpr int kMostFiles = 4;
 static_assert(kFirstFile == kStatusInWorker + 1);
 constexpr std::size_t kLastWords = 400;
 constexpr auto kSlice = std::chrono::milliseconds(100);
+/// The longest run that a worker may announce.
+constexpr std::int64_t kLongestNs = std::int64_t{24} * 3600 * 1'000'000'000;
 constexpr const char* kMark = "COLLAGE_WORKER";
 /// Of the memory that is free when a worker starts: the rest is for the supervisor and the page cache.
 constexpr double kMemoryShare = 0.8;
@@ -305,7 +307,9 @@ Allowance usual_allowance(std::chrono::nanoseconds start, std::chrono::nanosecon
   return [=](const std::optional<JobProgress>& progress) {
     if (!progress) return start;
     if (progress->stage == "compile" || progress->stage == "load") return compile;
-    return std::max(floor, std::chrono::nanoseconds(20 * progress->expected_ns));
+    // The worker says what it expects, and may say anything.
+    return std::max(floor,
+                    std::chrono::nanoseconds(20 * std::clamp<std::int64_t>(progress->expected_ns, 0, kLongestNs)));
   };
 }
 

@@ -10,8 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "tests/cli/program.h"
 #include "tests/support/scratch_folder.h"
 

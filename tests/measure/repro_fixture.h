@@ -1,8 +1,7 @@
 // Failures of the test backend as reproduction bundles, and a reader of their folder.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "measure/repro_keeper.h"
 #include "measure/repro_replay.h"
 #include "tests/measure/pricing_fixture.h"

@@ -29,7 +29,8 @@ std::string compatibility_of(const ArchiveMembers& members, const std::string& h
     const auto json = nlohmann::json::parse(text, nullptr, false);
     if (!name.ends_with(".json") || !json.is_object() || !json.contains("artifacts")) continue;
     for (const auto& artifact : json["artifacts"])
-      if (artifact["hash"] == hash) return artifact["compatibility"];
+      if (artifact.is_object() && artifact.contains("hash") && artifact["hash"] == hash)
+        return artifact.at("compatibility");  // an exception leaves the change to others
   }
   return {};
 }

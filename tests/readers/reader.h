@@ -50,6 +50,7 @@ struct Reader {
 [[nodiscard]] const std::vector<Reader>& readers();
 
 // The parts of the list.
+void add_model_readers(std::vector<Reader>& all);
 void add_plan_readers(std::vector<Reader>& all);
 void add_artifact_readers(std::vector<Reader>& all);
 void add_store_readers(std::vector<Reader>& all);

@@ -7,6 +7,7 @@ namespace collage::test {
 const std::vector<Reader>& readers() {
   static const std::vector<Reader> all = [] {
     std::vector<Reader> list;
+    add_model_readers(list);
     add_plan_readers(list);
     add_artifact_readers(list);
     add_store_readers(list);

@@ -1,11 +1,10 @@
 #include "serve/infer_response.h"
+#include "base/json_numbers.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-
-#include <nlohmann/json.hpp>
 
 namespace collage {
 namespace {

@@ -1,4 +1,5 @@
 #include "serve/live_server.h"
+#include "base/json_numbers.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -8,8 +9,6 @@
 
 #include <mutex>
 #include <thread>
-
-#include <nlohmann/json.hpp>
 
 namespace collage {
 namespace {

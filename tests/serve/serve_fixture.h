@@ -10,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "serve/http_server.h"
 #include "serve/service.h"
 #include "tests/support/scratch_folder.h"

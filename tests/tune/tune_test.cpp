@@ -5,8 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "plan/explain/explain_node.h"
 #include "plan/file/plan_file.h"
 #include "tests/tune/tune_fixture.h"

@@ -3,10 +3,10 @@
 // exceptions readers let pass to their caller.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
+#include "base/json_numbers.h"
 #include "ir/type.h"
 
 namespace collage::json_fields {

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "backend/backend.h"
+#include "base/json_numbers.h"
 
 namespace collage::host {
 

@@ -9,9 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "backend/backend.h"
+#include "base/json_numbers.h"
 #include "layout.h"
 
 namespace collage::host {

@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <ranges>
 
 #include "base/hash.h"
+#include "base/json_numbers.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/codegen/in_child.h"
 #include "compiler/codegen/opened_code.h"

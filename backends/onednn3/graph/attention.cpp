@@ -1,10 +1,11 @@
 #include "backends/onednn3/graph/attention.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "layout.h"
 #include "library.h"
+
+#include "base/json_numbers.h"
 
 namespace collage::onednn {
 namespace {

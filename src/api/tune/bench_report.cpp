@@ -1,9 +1,9 @@
 // The report of a bench for people and for tools.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "api/tune/bench.h"
 #include "base/clock.h"
+#include "base/json_numbers.h"
 
 namespace collage {
 namespace {

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "api/tune/shape_choice.h"
 #include "base/clock.h"
+#include "base/json_numbers.h"
 #include "plan/file/cases_file.h"
 #include "plan/file/plan_file.h"
 

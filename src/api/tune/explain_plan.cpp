@@ -3,14 +3,13 @@
 #include "api/tune/page/plan_page.h"
 #include "api/tune/plan_origin.h"
 #include "api/tune/shape_choice.h"
+#include "base/json_numbers.h"
 #include "plan/explain/explain.h"
 #include "plan/explain/explain_cases.h"
 #include "plan/explain/explain_node.h"
 #include "plan/explain/plan_dot.h"
 #include "plan/explain/why_not.h"
 #include "plan/file/cases_file.h"
-
-#include <nlohmann/json.hpp>
 
 namespace collage {
 

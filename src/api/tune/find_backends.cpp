@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "api/tune/store_place.h"
+#include "base/json_numbers.h"
 #include "store/store.h"
 #include "tune/rehearsal.h"
 

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "timing/machine.h"
 
 namespace collage {

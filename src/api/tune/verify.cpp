@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "api/run/loaded_plan.h"
 #include "api/tune/gather_inputs.h"
 #include "api/tune/reference_model.h"
 #include "api/tune/shape_choice.h"
+#include "base/json_numbers.h"
 #include "numbers/output_bound.h"
 #include "plan/file/cases_file.h"
 

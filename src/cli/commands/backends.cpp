@@ -2,11 +2,11 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "api/tune/find_backends.h"
 #include "api/tune/store_place.h"
 #include "backend/registry.h"
+#include "base/json_numbers.h"
 #include "base/suggest.h"
 #include "cli/console.h"
 #include "cli/help.h"

@@ -3,9 +3,9 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "backend/roles.h"
+#include "base/json_numbers.h"
 #include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/help.h"

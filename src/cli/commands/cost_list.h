@@ -4,8 +4,7 @@
 #include <span>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "store/find_costs.h"
 
 namespace collage::cli {

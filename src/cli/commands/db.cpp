@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "api/tune/store_place.h"
 #include "base/file.h"
+#include "base/json_numbers.h"
 #include "cli/checks.h"
 #include "cli/commands/cost_list.h"
 #include "cli/console.h"

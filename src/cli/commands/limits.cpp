@@ -2,8 +2,8 @@
 #include "onnx/limits.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"

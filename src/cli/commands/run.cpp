@@ -5,7 +5,6 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "api/run/loaded_plan.h"
 #include "api/tune/gather_inputs.h"
@@ -13,6 +12,7 @@
 #include "api/tune/recheck.h"
 #include "api/tune/run_subject.h"
 #include "base/in_file.h"
+#include "base/json_numbers.h"
 #include "cli/commands/run_report.h"
 #include "cli/commands/run_trace.h"
 #include "cli/console.h"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "base/shorten.h"
 #include "ir/value_json.h"
 

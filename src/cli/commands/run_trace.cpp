@@ -5,10 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "backend/cancel.h"
 #include "base/clock.h"
+#include "base/json_numbers.h"
 #include "plan/plan.h"
 
 namespace collage::cli {

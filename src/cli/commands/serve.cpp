@@ -4,9 +4,9 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_numbers.h"
 #include "cli/checks.h"
 #include "cli/commands/version.h"
 #include "cli/console.h"

@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_numbers.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "api/tune/store_place.h"
 #include "backend/extensions/strategy_extension.h"
 #include "backend/registry.h"
+#include "base/json_numbers.h"
 #include "base/suggest.h"
 #include "cli/console.h"
 #include "cli/help.h"

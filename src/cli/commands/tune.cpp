@@ -3,11 +3,11 @@
 #include <filesystem>
 
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "api/tune/page/live_page.h"
 #include "api/tune/page/plan_page.h"
 #include "api/tune/store_place.h"
+#include "base/json_numbers.h"
 #include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/help.h"

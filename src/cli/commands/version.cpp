@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "api/c/collage.h"
+#include "base/json_numbers.h"
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/program.h"

@@ -1,9 +1,9 @@
 #include "workload/workload.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_numbers.h"
 #include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/help.h"

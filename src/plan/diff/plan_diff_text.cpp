@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "base/shorten.h"
 #include "plan/diff/plan_diff.h"
 

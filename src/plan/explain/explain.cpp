@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "plan/explain/explain_cover.h"
 #include "plan/explain/explain_json.h"
 #include "plan/explain/explain_node.h"

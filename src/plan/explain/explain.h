@@ -4,9 +4,9 @@
 // facts behind it (plan/explain/explanation.h).
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json_numbers.h"
 #include "plan/plan.h"
 
 namespace collage {

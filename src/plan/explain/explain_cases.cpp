@@ -1,7 +1,8 @@
 #include "plan/explain/explain_cases.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "base/json_numbers.h"
 
 namespace collage {
 namespace {

@@ -4,9 +4,9 @@
 // plan/explain/explain.h.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json_numbers.h"
 #include "plan/plan_cases.h"
 
 namespace collage {

@@ -3,9 +3,8 @@
 
 #include <optional>
 
-#include <nlohmann/json.hpp>
-
 #include "base/clock.h"
+#include "base/json_numbers.h"
 #include "plan/explain/explanation.h"
 
 namespace collage {

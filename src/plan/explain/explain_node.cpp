@@ -1,8 +1,8 @@
 #include "plan/explain/explain_node.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "plan/explain/explain_json.h"
 
 namespace collage {

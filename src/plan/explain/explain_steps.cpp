@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "base/suggest.h"
 #include "plan/explain/explain_json.h"
 #include "plan/explain/explain_precision.h"

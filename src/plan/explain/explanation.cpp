@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "plan/file/plan_report_json.h"
 
 namespace collage {

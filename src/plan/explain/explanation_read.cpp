@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "base/json_numbers.h"
 #include "base/number_text.h"
 #include "plan/explain/explanation.h"
 #include "plan/file/plan_report_json.h"

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "backend/roles.h"
+#include "base/json_numbers.h"
 #include "base/suggest.h"
 #include "plan/explain/explain_json.h"
 #include "plan/explain/explain_node.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "base/json_reading.h"
 #include "base/pages.h"
 #include "plan/file/plan_file.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "plan/file/plan_json_keys.h"
 #include "plan/file/plan_report_json.h"
 #include "plan/file/shape_json.h"

@@ -2,8 +2,8 @@
 #include <charconv>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "base/json_reading.h"
 #include "plan/file/plan_json.h"
 #include "plan/file/plan_json_keys.h"

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/json_numbers.h"
 #include "tune/explain/what_if.h"
 
 namespace collage {

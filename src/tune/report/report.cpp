@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
+#include "base/json_numbers.h"
 
 namespace collage {
 namespace {

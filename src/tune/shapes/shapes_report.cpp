@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "tune/shapes/tune_shapes.h"
 
 namespace collage {

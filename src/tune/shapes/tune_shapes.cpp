@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/json_numbers.h"
 #include "onnx/relocate.h"
 #include "plan/file/cases_file.h"
 #include "plan/file/plan_file.h"

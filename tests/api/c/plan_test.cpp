@@ -1,8 +1,7 @@
 // What a program may ask of a loaded plan.
 #include <cstring>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "tests/api/c/c_fixture.h"
 #include "tests/support/schema_check.h"
 

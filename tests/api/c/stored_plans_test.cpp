@@ -2,8 +2,8 @@
 // stored with them. tools/store_plans.py makes new ones; one that is there stays.
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "tests/api/c/c_fixture.h"
 #include "tests/support/whole_file.h"
 

@@ -10,10 +10,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "api/c/collage.h"
 #include "api/c_tune/collage_tune.h"
+#include "base/json_numbers.h"
 #include "tests/onnx/model_text.h"
 #include "tests/support/paths.h"
 #include "tests/support/scratch_folder.h"

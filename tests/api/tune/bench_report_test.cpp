@@ -5,9 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include <nlohmann/json.hpp>
-
 #include "api/tune/bench_shapes.h"
+#include "base/json_numbers.h"
 
 namespace collage {
 namespace {

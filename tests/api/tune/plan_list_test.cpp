@@ -4,9 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "api/tune/page/list_page.h"
+#include "base/json_numbers.h"
 #include "tests/support/paths.h"
 #include "tests/support/schema_check.h"
 #include "tests/support/scratch_folder.h"

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "plan/file/plan_file.h"
 #include "tests/plan/explain/explanation_fixture.h"
 #include "tests/support/paths.h"

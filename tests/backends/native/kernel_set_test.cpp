@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "kernel_set_json.h"
 #include "tests/support/dice.h"
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "harness.h"
 #include "tests/support/paths.h"
 #include "tests/support/prepare_one.h"

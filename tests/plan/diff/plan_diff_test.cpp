@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "tests/support/schema_check.h"
 
 namespace collage {

@@ -1,7 +1,6 @@
 #include "plan/explain/explanation.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "plan/file/plan_report_json.h"
 #include "tests/plan/explain/explanation_fixture.h"
 

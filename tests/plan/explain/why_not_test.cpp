@@ -1,7 +1,6 @@
 #include "plan/explain/why_not.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "tests/plan/explain/explanation_fixture.h"
 
 namespace collage {

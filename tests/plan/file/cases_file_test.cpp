@@ -5,8 +5,7 @@
 
 #include <fstream>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "onnx/import.h"
 #include "plan/file/plan_file.h"
 #include "plan/file/zip.h"

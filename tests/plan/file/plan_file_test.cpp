@@ -7,8 +7,7 @@
 #include <fstream>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "plan/file/plan_json.h"
 #include "plan/file/zip.h"
 #include "tests/plan/plan_fixture.h"

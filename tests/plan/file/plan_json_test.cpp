@@ -1,7 +1,6 @@
 #include "plan/file/plan_json.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "tests/plan/plan_fixture.h"
 
 namespace collage {

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/json_numbers.h"
 #include "base/narrow_float.h"
 
 namespace collage::test {

@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "tests/support/dice.h"
 
 namespace collage::test {

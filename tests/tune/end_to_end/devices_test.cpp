@@ -2,10 +2,10 @@
 // memory, a queue that works while the caller goes on.
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "api/tune/verify.h"
+#include "base/json_numbers.h"
 #include "plan/file/plan_file.h"
 #include "plan/file/plan_json.h"
 #include "search/search.h"

@@ -1,8 +1,8 @@
 #include "tune/explain/explanation.h"
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_numbers.h"
 #include "plan/file/plan_report_json.h"
 #include "tests/tune/pool_fixture.h"
 

@@ -5,8 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_numbers.h"
 #include "plan/file/plan_report_json.h"
 #include "tests/support/schema_check.h"
 #include "tests/tune/pool_fixture.h"

@@ -4,9 +4,8 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "api/tune/page/page_files.h"
+#include "base/json_numbers.h"
 
 namespace collage {
 

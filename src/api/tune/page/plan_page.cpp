@@ -1,9 +1,8 @@
 #include "api/tune/page/plan_page.h"
 
-#include <nlohmann/json.hpp>
-
 #include "api/tune/page/fill_page.h"
 #include "base/clock.h"
+#include "base/json_numbers.h"
 #include "plan/explain/explain.h"
 #include "plan/explain/explain_node.h"
 #include "plan/explain/step_work.h"
