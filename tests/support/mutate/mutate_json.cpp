@@ -51,8 +51,14 @@ class JsonMutation {
   void change_number(json& place) {
     switch (dice_.below(6)) {
       case 0:
-        // Integers may lie at the end of their type: no arithmetic that overflows.
-        place = static_cast<std::int64_t>(place.get<std::uint64_t>() + (dice_.one_in(2) ? 1 : ~std::uint64_t{0}));
+        if (place.is_number_float()) {
+          place = place.get<double>() + (dice_.one_in(2) ? 1 : -1);
+        } else {
+          // Integers may lie at the end of their type: no arithmetic that overflows.
+          const auto bits = place.is_number_unsigned() ? place.get<std::uint64_t>()
+                                                       : static_cast<std::uint64_t>(place.get<std::int64_t>());
+          place = static_cast<std::int64_t>(bits + (dice_.one_in(2) ? 1 : ~std::uint64_t{0}));
+        }
         return;
       case 1:
         if (const json other = any(); other.is_number()) place = other;
