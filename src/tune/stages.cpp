@@ -159,13 +159,12 @@ class Preparation {
                 simplify(prepared_.imported.graph, {.accuracy = options_.accuracy, .off = options_.passes_off},
                          [this](const Graph& graph) { return fold(graph); }));
     prepared_.passes = std::move(simplified.passes);
-    COLLAGE_TRY(std::string problem, record(simplified.graph));
-    if (!problem.empty()) {
-      prepared_.notes.push_back("simplified graph not used: " + problem);
-      prepared_.passes.clear();
-      COLLAGE_TRY(problem, record(prepared_.imported.graph));
-      if (!problem.empty()) return fail(ExitCode::kBug, "tune/record-mismatch", options_.model, problem);
-    }
+    const Result<std::string> problem = record(simplified.graph);
+    if (problem && problem->empty()) return {};
+    prepared_.notes.push_back("simplified graph not used: " + (problem ? *problem : to_string(problem.error())));
+    prepared_.passes.clear();
+    COLLAGE_TRY(const std::string without, record(prepared_.imported.graph));
+    if (!without.empty()) return fail(ExitCode::kBug, "tune/record-mismatch", options_.model, without);
     return {};
   }
 
@@ -175,13 +174,12 @@ class Preparation {
     prepared_.graph_file = folder_.file("graph.onnx");
     prepared_.record = folder_.file("record");
     COLLAGE_TRY_VOID(write_graph_file(prepared_.graph_file, prepared_.graph, imported_constants_));
-    const auto recorded = collage::record(worker_, {.graph_file = prepared_.graph_file,
-                                                    .inputs_file = prepared_.inputs,
-                                                    .record_file = prepared_.record,
-                                                    .backend = kReferenceEngine,
-                                                    .all_values = true,
-                                                    .model_file = std::nullopt});
-    if (!recorded) return to_string(recorded.error());
+    COLLAGE_TRY_VOID(collage::record(worker_, {.graph_file = prepared_.graph_file,
+                                               .inputs_file = prepared_.inputs,
+                                               .record_file = prepared_.record,
+                                               .backend = kReferenceEngine,
+                                               .all_values = true,
+                                               .model_file = std::nullopt}));
     COLLAGE_TRY(const Record values, Record::open(prepared_.record));
     COLLAGE_TRY_VOID(note_recorded_extents(values, prepared_.graph));
     if (const auto empty = values_without_elements(prepared_.graph); !empty.empty())

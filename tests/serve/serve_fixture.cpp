@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -42,6 +43,7 @@ RawClient::~RawClient() { ::close(socket_); }
 bool RawClient::send(std::string_view bytes) const {
   while (!bytes.empty()) {
     const ssize_t put = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (put < 0 && errno == EINTR) continue;  // a fuzzer's alarm
     if (put <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }
@@ -56,6 +58,7 @@ Reply RawClient::receive() const {
   char buffer[4096];
   while (all.size() < wanted) {
     const ssize_t got = ::recv(socket_, buffer, sizeof buffer, 0);
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     all.append(buffer, static_cast<std::size_t>(got));
     const std::size_t end = all.find("\r\n\r\n");
