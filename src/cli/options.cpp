@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/number_text.h"
 #include "cli/checks.h"
+#include "plan/plan.h"
 
 namespace collage::cli {
 namespace {
@@ -52,7 +53,7 @@ void add_output(CLI::App& command, CommonOptions& options) {
 
 void add_threads(CLI::App& command, CommonOptions& options) {
   command.add_option("--threads", options.threads, "threads that may compute at once")
-      ->check(whole_number(1, 1024))
+      ->check(whole_number(1, kMostThreads))
       ->type_name("N")
       ->capture_default_str()
       ->group(kShared);

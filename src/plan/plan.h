@@ -85,6 +85,8 @@ struct PlanBackend {
 
 /// The path of a model that was given as bytes: there is no file to read it from again.
 inline constexpr const char* kModelInMemory = "model in memory";
+/// A plan is for at least one thread, and for at most so many.
+inline constexpr int kMostThreads = 1024;
 
 struct Plan : PlanBody {
   std::string model_path;  ///< as given to tune, kModelInMemory for bytes; may have moved

@@ -38,5 +38,28 @@ TEST(JsonText, ThatIsNoneIsRefused) {
   }
 }
 
+TEST(JsonIntegers, AreThoseThatFit) {
+  EXPECT_EQ(Json(255).get<std::uint8_t>(), 255);
+  EXPECT_EQ(Json(-128).get<std::int8_t>(), -128);
+  EXPECT_EQ(Json(std::numeric_limits<std::uint64_t>::max()).get<std::uint64_t>(),
+            std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(Json(3.0).get<int>(), 3);
+  EXPECT_EQ((Json{1, 2}.get<std::vector<std::size_t>>()), (std::vector<std::size_t>{1, 2}));
+  EXPECT_TRUE(Json(true).get<bool>());
+}
+
+TEST(JsonIntegers, ThatDoNotFitAreErrors) {
+  const auto refuses = [](const auto& read) { return !read_json("test", [&] { return read(); }).has_value(); };
+  EXPECT_TRUE(refuses([] { return Json(256).get<std::uint8_t>(); }));
+  EXPECT_TRUE(refuses([] { return Json(-1).get<std::size_t>(); }));
+  EXPECT_TRUE(refuses([] { return Json(std::int64_t{1} << 40).get<int>(); }));
+  EXPECT_TRUE(refuses([] { return Json(std::numeric_limits<std::uint64_t>::max()).get<std::int64_t>(); }));
+  for (const double number : {1e300, -1e300, 9223372036854775808.0, std::numeric_limits<double>::infinity()})
+    EXPECT_TRUE(refuses([&] { return Json(number).get<std::int64_t>(); })) << number;
+  EXPECT_TRUE(refuses([] { return Json(-5.4).get<unsigned>(); }));
+  EXPECT_TRUE(refuses([] { return Json{1, -2}.get<std::vector<std::size_t>>(); }));
+  EXPECT_TRUE(refuses([] { return Json("1").get<int>(); }));
+}
+
 }  // namespace
 }  // namespace collage

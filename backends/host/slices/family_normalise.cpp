@@ -134,9 +134,8 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
     const std::size_t constant = port - request.inputs.size();
     return constant < request.constants.size() ? request.constants[constant].size() : -1;
   };
-  const std::int64_t all = program.slices.outer * program.slices.length;
-  const bool fits = program.slices.outer >= 0 && program.slices.length >= 0 && elements(program.input) == all &&
-                    elements(program.scale) == program.slices.length &&
+  const std::int64_t all = stated_size({program.slices.outer, program.slices.length});
+  const bool fits = all >= 0 && elements(program.input) == all && elements(program.scale) == program.slices.length &&
                     (program.bias < 0 || elements(program.bias) == program.slices.length) &&
                     request.outputs.size() == 1 && element_count(request.outputs[0].type.extents()) == all;
   if (!fits)

@@ -224,9 +224,9 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
   const bool fits = std::ranges::all_of(sizes, [&](std::int64_t n) { return n > 0 && n <= most; }) &&
                     is_inside(program.rows, program.in_height) && is_inside(program.columns, program.in_width) &&
                     !request.inputs.empty() && request.outputs.size() == 1 &&
-                    program.outer * program.inner * program.in_height * program.in_width ==
+                    stated_size({program.outer, program.inner, program.in_height, program.in_width}) ==
                         element_count(request.inputs[0].type.extents()) &&
-                    program.outer * program.inner * program.rows.size() * program.columns.size() ==
+                    stated_size({program.outer, program.inner, program.rows.size(), program.columns.size()}) ==
                         element_count(request.outputs[0].type.extents());
   if (!fits)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a Resize outside its ports", "one inside");

@@ -40,8 +40,7 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
                       .inner = json.at("inner").get<std::int64_t>()};
   const std::int64_t elements =
       request.outputs.size() == 1 && request.inputs.size() == 1 ? element_count(request.outputs[0].type.extents()) : -1;
-  if (slices.outer < 0 || slices.length < 0 || slices.inner < 0 ||
-      slices.outer * slices.length * slices.inner != elements)
+  if (elements < 0 || stated_size({slices.outer, slices.length, slices.inner}) != elements)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a Softmax outside its ports", "one inside them");
   const SliceLoops loops = slice_loops();
   const SliceLoops::Loop loop = json.at("logarithmic").get<bool>() ? loops.log_softmax : loops.softmax;

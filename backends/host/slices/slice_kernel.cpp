@@ -17,7 +17,9 @@ class SliceCall final : public Call {
         out_slice_(result == SliceResult::kWhole ? in_slice_ : slices.inner),
         in_(static_cast<const float*>(in)),
         out_(static_cast<float*>(out)) {
-    if (result == SliceResult::kWhole) work_.resize(static_cast<std::size_t>(slices.inner * 2 * std::max(threads, 1)));
+    const bool has_elements = slices.outer > 0 && slices.length > 0;
+    if (result == SliceResult::kWhole && has_elements)
+      work_.resize(static_cast<std::size_t>(slices.inner * 2 * std::max(threads, 1)));
   }
 
   Result<void> run() override {

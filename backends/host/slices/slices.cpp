@@ -4,6 +4,13 @@
 
 namespace collage::host {
 
+std::int64_t stated_size(std::initializer_list<std::int64_t> extents) {
+  std::int64_t product = 1;
+  for (const std::int64_t extent : extents)
+    if (extent < 0 || __builtin_mul_overflow(product, extent, &product)) return -1;
+  return product;
+}
+
 std::optional<Slices> slices_of(const Extents& extents, const Format& format, const std::vector<std::int64_t>& axes) {
   const Strides strides = strides_of(extents, format);
   std::vector<std::size_t> order;

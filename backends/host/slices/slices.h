@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct Slices {
   std::int64_t length = 1;
   std::int64_t inner = 1;
 };
+
+/// The product of extents that an artifact states: -1, the size of no tensor, where one is negative or it overflows.
+[[nodiscard]] std::int64_t stated_size(std::initializer_list<std::int64_t> extents);
 
 /// How `axes` (0 <= axis < rank) lie in a dense tensor of this format; nothing when other axes lie between them.
 [[nodiscard]] std::optional<Slices> slices_of(const Extents& extents, const Format& format,

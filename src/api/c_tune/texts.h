@@ -9,6 +9,7 @@
 #include "api/c_tune/collage_tune.h"
 #include "api/tune/option_texts.h"
 #include "base/error.h"
+#include "plan/plan.h"
 
 namespace collage::c_api {
 
@@ -23,8 +24,6 @@ namespace collage::c_api {
 
 /// A count within 1 and `most`; `otherwise` for 0. Error api/wrong-option.
 [[nodiscard]] Result<int> count_of(std::int64_t given, int otherwise, int most, const std::string& name);
-
-inline constexpr int kMostThreads = 1024;
 
 /// 0 stands for the default.
 [[nodiscard]] constexpr std::uint64_t seed_of(std::uint64_t given) { return given == 0 ? 1 : given; }

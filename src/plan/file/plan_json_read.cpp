@@ -262,6 +262,8 @@ void read_header(const json& object, Plan& plan) {
   if (object.contains("passes_off"))
     for (std::string& name : texts(object, "passes_off", "plan")) plan.passes_off.insert(std::move(name));
   plan.threads = number<int>(object, "threads", "plan");
+  if (plan.threads < 1 || plan.threads > kMostThreads)
+    throw JsonFault{"plan", fmt::format("{} threads, not 1 to {}", plan.threads, kMostThreads)};
   plan.shipped = text(object, "shipped", "plan");
   const json& memory = member(object, "memory", "plan");
   plan.arena_bytes = number<std::size_t>(memory, "arena_bytes", "memory");

@@ -466,6 +466,12 @@ TEST(HostArtifact, IsRefusedWhenItsNumbersWrapOrItsPortsAreNone) {
   };
   EXPECT_EQ(code_of(gather("0", "24")), "");
   EXPECT_EQ(code_of(gather("256", "0")), "backend/bad-artifact");
+  const auto reduce = [](const std::string& length) {
+    return R"({"family":"reduce","program":{"outer":2,"inner":6,"input":0,"operator":"ReduceSum","length":)" + length +
+           "}}";
+  };
+  EXPECT_EQ(code_of(reduce("1")), "");
+  EXPECT_EQ(code_of(reduce("4611686018427387905")), "backend/bad-artifact") << "2^62 + 1: the product wraps to 12";
 }
 
 }  // namespace

@@ -109,6 +109,14 @@ TEST(PlanJson, RefusesAnotherSchema) {
   EXPECT_EQ(read.error().exit, ExitCode::kBadInput);
 }
 
+TEST(PlanJson, RefusesThreadsThatNobodyHas) {
+  for (const json& threads : {json(0), json(-1), json(1025), json(1 << 30), json(1.5), json(1e300)}) {
+    json object = json::parse(to_json(rich_plan()));
+    object["threads"] = threads;
+    EXPECT_FALSE(parse_plan(object.dump(), "test")) << threads;
+  }
+}
+
 TEST(PlanJson, RefusesAMissingKeyAtAnyDepth) {
   for (const Plan& plan : plans()) {
     const json whole = json::parse(to_json(plan));
