@@ -188,6 +188,11 @@ TEST(PartitionRule, PrintsOnOneLineAndComparesByValue) {
             "repeats(label(l; follow(maximal(splits<=2); nodes<=8)); Cast; nodes<=12)");
 }
 
+TEST(PartitionRule, WhatWouldReadBackAsAnotherRuleIsRefused) {
+  for (const char* text : {R"(label(gate; named(: a "[;( b", c)))", R"(union(named(a: "), named(b: ")))"})
+    EXPECT_FALSE(parse_rule(text, "here")) << text;
+}
+
 TEST(PartitionRule, PrintedRulesReadBack) {
   for (const char* text :
        {"singles", "taken", "class<=reduce", "operators(Conv|com.microsoft::FusedConv)",

@@ -40,11 +40,16 @@ Positions positions(const json& object, const char* key, std::size_t limit) {
   return result;
 }
 
+/// Sums and differences of a few such times are times.
+constexpr Nanoseconds kLongestNs = Nanoseconds{1} << 60;
+
 std::optional<Nanoseconds> ns(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) return std::nullopt;
   if (!found->is_number_integer()) throw JsonFault{{}, std::string(key) + " that is no whole number"};
-  return found->get<Nanoseconds>();
+  const auto time = found->get<Nanoseconds>();
+  if (time < -kLongestNs || time > kLongestNs) throw JsonFault{{}, std::string(key) + " of more than thirty years"};
+  return time;
 }
 
 std::optional<double> share(const json& object, const char* key) {

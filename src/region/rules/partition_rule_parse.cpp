@@ -21,6 +21,9 @@ std::unexpected<Error> bad(const std::string& where, std::string_view saw, std::
 /// Forms within forms are read by recursion; rules written by hand have a dozen.
 constexpr std::ptrdiff_t kMostBrackets = 200;
 
+/// A rule inside of another one, or the whole.
+Parsed rule_in(std::string_view text, const std::string& where);
+
 /// A count at the end of the parts, which it leaves; nothing when the last part is no such count.
 std::optional<std::size_t> take_count(Parts& parts, std::string_view name) {
   const auto count = parts.size() > 1 ? count_after(parts.back(), name) : std::nullopt;
@@ -82,7 +85,7 @@ Parsed parse_union(Parts parts, const std::string& where) {
   std::vector<PartitionRule> rules;
   if (parts.size() > 1) return bad(where, parts.back(), "union(RULE, RULE)");
   for (const std::string_view part : parts_of(parts[0], ',')) {
-    COLLAGE_TRY(PartitionRule rule, parse_rule(part, where));
+    COLLAGE_TRY(PartitionRule rule, rule_in(part, where));
     rules.push_back(std::move(rule));
   }
   return any_of(std::move(rules));
@@ -91,7 +94,7 @@ Parsed parse_union(Parts parts, const std::string& where) {
 Parsed parse_combine(Parts parts, const std::string& where) {
   const auto depth = take_count(parts, "depth");
   if (parts.size() != 2) return bad(where, parts.back(), "combine(RULE; GROW, GROW; depth<=N)");
-  COLLAGE_TRY(PartitionRule base, parse_rule(parts[0], where));
+  COLLAGE_TRY(PartitionRule base, rule_in(parts[0], where));
   std::vector<GrowRule> grow;
   for (const std::string_view part : parts_of(parts[1], ',')) {
     COLLAGE_TRY(GrowRule one, parse_grow(part, where));
@@ -104,20 +107,20 @@ Parsed parse_valid(Parts parts, const std::string& where) {
   if (parts.size() != 2) return bad(where, parts.back(), "valid(LIMIT, LIMIT; RULE)");
   const auto limits = parse_limits(parts[0]);
   if (!limits) return bad(where, limits.error(), kLimitNames);
-  COLLAGE_TRY(PartitionRule base, parse_rule(parts[1], where));
+  COLLAGE_TRY(PartitionRule base, rule_in(parts[1], where));
   return only_valid(std::move(base), *limits);
 }
 
 Parsed parse_follow(Parts parts, const std::string& where) {
   const auto nodes = take_count(parts, "nodes");
   if (parts.size() != 1 || !nodes) return bad(where, parts.back(), "follow(RULE; nodes<=N)");
-  COLLAGE_TRY(PartitionRule base, parse_rule(parts[0], where));
+  COLLAGE_TRY(PartitionRule base, rule_in(parts[0], where));
   return follow(std::move(base), *nodes);
 }
 
 Parsed parse_label(Parts parts, const std::string& where) {
   if (parts.size() != 2 || parts[0].empty()) return bad(where, parts.back(), "label(LABEL; RULE)");
-  COLLAGE_TRY(PartitionRule base, parse_rule(parts[1], where));
+  COLLAGE_TRY(PartitionRule base, rule_in(parts[1], where));
   return labelled(std::string(parts[0]), std::move(base));
 }
 
@@ -133,9 +136,7 @@ constexpr const char* kFormNames =
     "singles, taken, class<=CLASS, operators(...), pattern(...), named(...), maximal, union(...), combine(...), "
     "valid(...), follow(...) or label(...)";
 
-}  // namespace
-
-Result<PartitionRule> parse_rule(std::string_view text, const std::string& where) {
+Parsed rule_in(std::string_view text, const std::string& where) {
   constexpr std::string_view kClass = "class<=";
   text = trimmed(text);
   if (std::ranges::count(text, '(') > kMostBrackets) return bad(where, text.substr(0, 40), "at most 200 brackets");
@@ -152,6 +153,16 @@ Result<PartitionRule> parse_rule(std::string_view text, const std::string& where
       if (trimmed(text.substr(0, open)) == form.name)
         return form.parse(parts_of(text.substr(open + 1, text.size() - open - 2), ';'), where);
   return bad(where, text, kFormNames);
+}
+
+}  // namespace
+
+Result<PartitionRule> parse_rule(std::string_view text, const std::string& where) {
+  COLLAGE_TRY(PartitionRule rule, rule_in(text, where));
+  // Brackets and quotes in labels and globs can hide what divides them.
+  const auto again = rule_in(to_text(rule), where);
+  if (!again || *again != rule) return bad(where, text.substr(0, 200), "labels and globs without quotes or brackets");
+  return rule;
 }
 
 }  // namespace collage
