@@ -24,46 +24,34 @@ bool moves_elements(const Node& node) {
   return node.domain.empty() && kMovers.contains(node.op_type);
 }
 
-/// Values inside of a region, seen from one of them.
-class StepsInside {
- public:
-  StepsInside(const Graph& graph, const Uses& uses, const Region& region)
-      : graph_(graph), uses_(uses), region_(region) {}
+double largest_scale(const Graph& graph, const Node& dequantiser) {
+  const Tensor* const scale = constant_of(graph, input_of(dequantiser, 1));
+  const auto values = scale == nullptr ? std::nullopt : floats_of(*scale);
+  double largest = 0;
+  if (values)
+    for (const double value : *values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
 
-  double of(ValueId value) {
-    if (!value.valid()) return 0;
-    const auto [step, is_new] = steps_.try_emplace(value, 0.0);
-    if (is_new) step->second = computed(value);  // entries of a map stay where they are
-    return step->second;
+using Steps = std::map<ValueId, double>;  ///< of values; those that are not there have none
+
+double step_at(const Steps& steps, ValueId value) {
+  const auto found = steps.find(value);
+  return found == steps.end() ? 0 : found->second;
+}
+
+/// What a node makes of the steps of its inputs.
+double step_after(const Graph& graph, const Node& node, const Steps& steps) {
+  if (is_op(node, "DequantizeLinear")) return step_at(steps, node.inputs[0]) * largest_scale(graph, node);
+  double sum = 0;
+  double largest = 0;
+  for (const ValueId input : node.inputs) {
+    sum += step_at(steps, input);
+    largest = std::max(largest, step_at(steps, input));
   }
-
- private:
-  double computed(ValueId value) {
-    const NodeId producer = uses_.producer[value.index];
-    if (!producer.valid() || !region_.nodes.contains(producer.index)) return 0;
-    const Node& node = graph_.node(producer);
-    if (rounds(node)) return is_integer(graph_.value(value).type.element) ? 1 : 0;
-    if (is_op(node, "DequantizeLinear")) return of(node.inputs[0]) * largest_scale(node);
-    const bool adds = is_op(node, "Add") || is_op(node, "Sub") || is_op(node, "Sum");
-    if (!adds && !moves_elements(node) && !is_op(node, "Clip")) return 0;
-    double step = 0;
-    for (const ValueId input : node.inputs) step = adds ? step + of(input) : std::max(step, of(input));
-    return step;
-  }
-
-  [[nodiscard]] double largest_scale(const Node& node) const {
-    const Tensor* scale = constant_of(graph_, input_of(node, 1));
-    const auto values = scale == nullptr ? std::nullopt : floats_of(*scale);
-    double largest = 0;
-    for (const double value : values.value_or(std::vector<double>())) largest = std::max(largest, std::abs(value));
-    return largest;
-  }
-
-  const Graph& graph_;
-  const Uses& uses_;
-  const Region& region_;
-  std::map<ValueId, double> steps_;
-};
+  if (is_op(node, "Add") || is_op(node, "Sub") || is_op(node, "Sum")) return sum;
+  return moves_elements(node) || is_op(node, "Clip") ? largest : 0;
+}
 
 }  // namespace
 
@@ -87,7 +75,16 @@ bool is_after_quantiser(const Graph& graph, const Uses& uses, ValueId value) {
 
 double step_of(const Graph& graph, const Uses& uses, const Region& region, ValueId output) {
   if (is_integer(graph.value(output).type.element)) return is_after_quantiser(graph, uses, output) ? 1 : 0;
-  return StepsInside(graph, uses, region).of(output);
+  Steps steps;
+  for (const std::size_t n : region.nodes.members()) {  // in topological order
+    const Node& node = graph.nodes[n];
+    const bool is_quantiser = rounds(node);
+    if (steps.empty() && !is_quantiser) continue;
+    for (const ValueId made : node.outputs)
+      if (made.valid() && (!is_quantiser || is_integer(graph.value(made).type.element)))
+        steps[made] = is_quantiser ? 1 : step_after(graph, node, steps);
+  }
+  return step_at(steps, output);
 }
 
 }  // namespace collage

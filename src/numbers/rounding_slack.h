@@ -1,8 +1,8 @@
 // How much the outputs of a model with quantisers depend on how its engine rounds. Two correct engines round a number
 // near a tie differently; the next layers carry that step to the outputs. So the outputs of such a model have no exact
 // value, and a bound for sums of floats is too narrow for them.
-// In:  a graph. Out: its nudged twin, the same graph whose quantisers see numbers that differ by a few units in the
-//      last place; from the outputs of both, the slack of each output.
+// In:  a graph. Out: its nudged twin, the same graph whose quantisers see numbers that differ by at most a thousandth;
+//      from the outputs of both, the slack of each output.
 // Cost: linear in the nodes; then a run of the twin.
 #pragma once
 

@@ -17,12 +17,12 @@ class SliceCall final : public Call {
         out_slice_(result == SliceResult::kWhole ? in_slice_ : slices.inner),
         in_(static_cast<const float*>(in)),
         out_(static_cast<float*>(out)) {
-    const bool has_elements = slices.outer > 0 && slices.length > 0;
-    if (result == SliceResult::kWhole && has_elements)
+    if (result == SliceResult::kWhole && has_elements())
       work_.resize(static_cast<std::size_t>(slices.inner * 2 * std::max(threads, 1)));
   }
 
   Result<void> run() override {
+    if (!has_elements()) return {};
     in_outer_ranges(pool_, threads_, slices_, [this](const Slices& part, std::int64_t first, int thread) {
       float* work = work_.empty() ? nullptr : work_.data() + thread * slices_.inner * 2;
       loop_(part, in_ + first * in_slice_, out_ + first * out_slice_, work);
@@ -31,6 +31,8 @@ class SliceCall final : public Call {
   }
 
  private:
+  [[nodiscard]] bool has_elements() const { return slices_.outer > 0 && slices_.length > 0; }
+
   Slices slices_;
   SliceLoops::Loop loop_;
   int threads_;
