@@ -37,11 +37,10 @@ __attribute__((constructor)) void take_calls() {
   }
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   const sock_fprog filter{.len = static_cast<unsigned short>(program.size()), .filter = program.data()};
-  // By prctl, which works in a worker, too, whose program has lost the call seccomp already.
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+  // By prctl, which works in a worker, too, whose program has lost the call seccomp already. Where a kernel has no
+  // filters, the program runs with what it has.
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
     std::perror("missing_calls");
-    std::abort();
-  }
 }
 
 }  // namespace
