@@ -45,9 +45,9 @@ bool quantises_floats(const Node& node) {
   return has_domain && (node.op_type == "QuantizeLinear" || node.op_type == "DynamicQuantizeLinear");
 }
 
-class Twin {
+class NudgedTwin {
  public:
-  explicit Twin(const Graph& graph) : twin_(graph) {}
+  explicit NudgedTwin(const Graph& graph) : twin_(graph) {}
 
   std::optional<Graph> run() {
     std::vector<Node> nodes = std::move(twin_.nodes);
@@ -79,9 +79,9 @@ class Twin {
     const ValueId data = input_of(node, 0);
     if (!is_float(data) || twin_.value(data).constant) return;  // of constants all engines know the exact value
     const ValueType type = twin_.value(data).type;
-    const ValueId by = add_constant(twin_, fresh_name(), factors(type));
-    const ValueId nudged = add_value(twin_, fresh_name(), type);
-    twin_.nodes.push_back({.name = fresh_name(),
+    const ValueId by = add_constant(twin_, {}, factors(type));
+    const ValueId nudged = add_value(twin_, {}, type);
+    twin_.nodes.push_back({.name = "nudge " + twin_.value(nudged).name,
                            .domain = {},
                            .op_type = "Mul",
                            .inputs = {data, by},
@@ -99,22 +99,13 @@ class Twin {
     const auto old = scale->data.as<float>();
     std::vector<float> values(old.begin(), old.end());
     for (float& value : values) value *= static_cast<float>(1.0 + kNudge);
-    node.inputs[input] =
-        add_constant(twin_, fresh_name(), make_tensor<float>(ElementType::kFloat32, scale->extents, values));
+    node.inputs[input] = add_constant(twin_, {}, make_tensor<float>(ElementType::kFloat32, scale->extents, values));
     is_nudged_ = true;
-  }
-
-  std::string fresh_name() {
-    std::string name;
-    do name = "nudge " + std::to_string(next_++);
-    while (std::ranges::any_of(twin_.values, [&](const Value& value) { return value.name == name; }));
-    return name;
   }
 
   Graph twin_;
   Random random_{1};
   bool is_nudged_ = false;
-  int next_ = 0;
 };
 
 }  // namespace
@@ -122,7 +113,7 @@ class Twin {
 std::optional<Graph> nudged_twin(const Graph& graph) {
   const bool has_quantisers = std::ranges::any_of(
       graph.nodes, [](const Node& node) { return quantises_floats(node) || output_scale(node).has_value(); });
-  return has_quantisers ? Twin(graph).run() : std::nullopt;
+  return has_quantisers ? NudgedTwin(graph).run() : std::nullopt;
 }
 
 double rounding_slack(const Tensor& expected, const Tensor& nudged, bool is_rounded) {

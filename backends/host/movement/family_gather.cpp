@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "family.h"
+#include "slices/slices.h"
 
 namespace collage::host {
 namespace {
@@ -136,9 +137,8 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
                               .index = json.at("index").get<std::uint32_t>(),
                               .wide = json.at("wide").get<bool>()};
   const auto is_within = [](std::int64_t a, std::int64_t b, std::int64_t c, std::optional<std::size_t> bytes) {
-    std::int64_t product = 0;
-    return bytes && a >= 0 && b >= 0 && c >= 0 && !__builtin_mul_overflow(a, b, &product) &&
-           !__builtin_mul_overflow(product, c, &product) && static_cast<std::size_t>(product) <= *bytes;
+    const std::int64_t product = stated_size({a, b, c});
+    return bytes && product >= 0 && static_cast<std::size_t>(product) <= *bytes;
   };
   const auto out_bytes =
       request.outputs.size() == 1 && request.outputs[0].type.is_static()
