@@ -29,7 +29,8 @@ void list_refused(const PlanBody& body, const BackendSource& backends, std::vect
   }
 }
 
-Result<void> check_shapes(const Plan& plan, const std::string& label) {
+/// Bodies included.
+Result<void> check_shapes(const PlanBody& plan, const std::string& label) {
   const auto kind_of = [&](PlanIndex index) {
     const auto is_in = [&](const std::vector<PlanIndex>& ports) {
       return std::ranges::find(ports, index) != ports.end();
@@ -42,6 +43,8 @@ Result<void> check_shapes(const Plan& plan, const std::string& label) {
     return fail(ExitCode::kUnsupported, "export/shape", fmt::format("{}: {} {}", label, kind_of(index), value.name),
                 to_string(value.type), "a fixed shape");
   }
+  for (const PlanStep& step : plan.steps)
+    for (const PlanBody& body : bodies_of(step)) COLLAGE_TRY_VOID(check_shapes(body, label));
   return {};
 }
 

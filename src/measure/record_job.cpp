@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "backend/held_value.h"
+#include "backend/open_kernel.h"
 #include "ir/check_value.h"
+#include "ir/fits_shape.h"
 #include "numbers/guarded_bytes.h"
 #include "numbers/quantisers.h"
 #include "numbers/rounding_slack.h"
@@ -77,7 +79,7 @@ Result<const void*> fill_input(Run& run, const Value& value, const Record& input
   COLLAGE_TRY(Tensor tensor, inputs.tensor(value.name));
   if (value.type.is_held())
     COLLAGE_TRY_VOID(check_value(value.name, value.type, tensor));
-  else if (tensor.value_type() != value.type)
+  else if (tensor.type != value.type.element || !fits_shape(value.type, tensor.extents))
     return fail(ExitCode::kBadInput, "record/wrong-input", value.name, to_string(tensor.value_type()),
                 to_string(value.type));
   run.recorded.push_back(tensor);
@@ -85,6 +87,19 @@ Result<const void*> fill_input(Run& run, const Value& value, const Record& input
   std::ranges::copy(tensor.data.bytes(), run.inputs.back().data());
   run.held.push_back(value.type.is_held() ? std::make_unique<PlainValue>(std::move(tensor)) : nullptr);
   return run.held.back() ? static_cast<const void*>(run.held.back().get()) : run.inputs.back().data();
+}
+
+/// Inputs of open shape get the extents that they have in this run.
+Result<std::unique_ptr<Call>> bind(const Run& run, const Graph& graph, const Region& region, const Buffers& buffers) {
+  const auto is_open = [&](ValueId id) { return graph.value(id).type.is_open(); };
+  if (std::ranges::none_of(region.inputs, is_open)) return run.kernel->bind(buffers);
+  const OpenKernel* const kernel = run.kernel->as_open();
+  if (kernel == nullptr)
+    return fail(ExitCode::kUnsupported, "backend/fixed-shapes", "record", "a kernel of fixed shapes",
+                "one that takes inputs of open shape");
+  std::vector<Extents> extents;
+  for (const Tensor& input : run.recorded) extents.push_back(input.extents);
+  return kernel->bind_at(buffers, extents);
 }
 
 Result<Run> load(const RecordJob& job, const Graph& graph, const Region& region, const Record& inputs,
@@ -109,7 +124,7 @@ Result<Run> load(const RecordJob& job, const Graph& graph, const Region& region,
   run.workspace = GuardedBytes(artifact.workspace_bytes);
   buffers.workspace = run.workspace.data();
   COLLAGE_TRY(run.kernel, backend.load(request));
-  COLLAGE_TRY(run.call, run.kernel->bind(buffers));
+  COLLAGE_TRY(run.call, bind(run, graph, region, buffers));
   return run;
 }
 
@@ -161,9 +176,9 @@ Result<void> write_record(const RecordJob& job, const Graph& graph, const Region
   for (std::size_t i = 0; i < region.inputs.size(); ++i) {
     const Value& value = graph.value(region.inputs[i]);
     // As they lie in memory after the run.
-    COLLAGE_TRY_VOID(writer.add(value.name, value.type.is_held() ? run.recorded[i]
-                                                                 : tensor_over(value.type.element, value.type.extents(),
-                                                                               run.inputs[i].data())));
+    const Tensor& given = run.recorded[i];
+    COLLAGE_TRY_VOID(writer.add(
+        value.name, value.type.is_held() ? given : tensor_over(given.type, given.extents, run.inputs[i].data())));
   }
   for (std::size_t i = 0; i < region.outputs.size(); ++i)
     COLLAGE_TRY_VOID(write_output(graph.value(region.outputs[i]), run, i, writer));

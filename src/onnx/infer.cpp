@@ -3,6 +3,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include "onnx/bind.h"
+#include "onnx/body_constants.h"
 #include "onnx/branches.h"
 #include "onnx/check_tensors.h"
 #include "onnx/contrib_schemas.h"
@@ -65,6 +66,7 @@ Result<void> infer_and_fold(pb::ModelProto& model, const VendorTypes& vendor, co
   name_branches(*model.mutable_graph());
   for (int round = 0; round < kMostRounds; ++round) {
     UnfitBranches unfit;
+    copy_constants_into_bodies(*model.mutable_graph());
     COLLAGE_TRY_VOID(infer(model, vendor, limits, where, unfit));
     const int folded = fold_shape_arithmetic(*model.mutable_graph());
     const int inlined = inline_decided_branches(*model.mutable_graph(), unfit, notes);

@@ -33,26 +33,30 @@ std::size_t carried_operands(const Node& node, ControlOperator op) {
   return node.inputs.size() < others ? 0 : node.inputs.size() - others;
 }
 
+std::size_t rank_of(const ValueType& type) { return type.shape ? type.shape->size() : 0; }
+
 std::vector<Slicing> slicings(const Graph& graph, const Node& node, const std::vector<ValueId>& list, std::size_t first,
                               const char* axes, const char* directions) {
   std::vector<Slicing> result;
   for (std::size_t i = first; i < list.size(); ++i) {
-    const std::size_t rank = list[i].valid() ? graph.value(list[i]).type.extents().size() : 1;
+    const std::size_t rank = list[i].valid() ? rank_of(graph.value(list[i]).type) : 1;
     result.push_back({axis_of(node, axes, i - first, rank), is_reverse(node, directions, i - first)});
   }
   return result;
 }
 
-bool is_placeable(const ValueType& type) {
-  return type.is_static() && type.element != ElementType::kString && bits_of(type.element) >= 8;
+bool is_placeable(const ValueType& type) { return (type.is_static() || type.is_open()) && bits_of(type.element) >= 8; }
+
+/// One element type and rank; equal extents unless the outer type leaves them to the run.
+bool is_alike(const ValueType& outer, const ValueType& inner) {
+  if (outer.is_static()) return outer == inner;
+  return outer.element == inner.element && outer.shape->size() == inner.shape->size();
 }
 
 /// A tensor's type without one axis; the type itself when there is no such axis.
-ValueType slice_type(const ValueType& type, std::uint32_t axis) {
-  Extents extents = type.extents();
-  if (axis >= extents.size()) return type;
-  extents.erase(extents.begin() + axis);
-  return ValueType::tensor(type.element, extents);
+ValueType slice_type(ValueType type, std::uint32_t axis) {
+  if (type.shape && axis < type.shape->size()) type.shape->erase(type.shape->begin() + axis);
+  return type;
 }
 
 /// What the node gives the body as its formal inputs.
@@ -64,8 +68,7 @@ std::vector<ValueType> formal_types(const Graph& graph, const Node& node, Contro
   const std::size_t scanned = node.inputs.size() - scan_input_count(node, op);
   for (std::size_t i = leading_operands(op); i < node.inputs.size(); ++i) {
     ValueType type = node.inputs[i].valid() ? graph.value(node.inputs[i]).type : ValueType{};
-    if (i >= scanned && type.is_static())
-      type = slice_type(type, axis_of(node, "scan_input_axes", i - scanned, type.extents().size()));
+    if (i >= scanned) type = slice_type(type, axis_of(node, "scan_input_axes", i - scanned, rank_of(type)));
     types.push_back(std::move(type));
   }
   return types;
@@ -76,11 +79,29 @@ ValueId outer_of(const Graph& graph, const Node& node, const std::string& name) 
   return found == node.captures.end() ? ValueId{} : *found;
 }
 
+/// Number of the carried value that formal input `i` is; nothing for another one.
+std::optional<std::size_t> carried_number(const Node& node, ControlOperator op, std::size_t i) {
+  const std::size_t first = leading_outputs(op) * 2;
+  if (i < first || i - first >= carried_operands(node, op)) return std::nullopt;
+  return i - first;
+}
+
+/// What the operator gives formal input `i`, whose type the body leaves open: of a carried value also what an iteration
+/// makes of it.
+ValueType formal_type(const Node& node, ControlOperator op, const Graph& body, std::size_t i, const ValueType& given) {
+  const std::optional<std::size_t> carried = carried_number(node, op, i);
+  const std::size_t output = leading_outputs(op) + carried.value_or(0);
+  if (!carried || output >= body.outputs.size()) return given;
+  return joined_type(given, body.value(body.outputs[output]).type).value_or(given);
+}
+
 Graph free_body(const Graph& graph, const Node& node, const Graph& body, const std::vector<ValueType>& formals) {
+  const ControlOperator op = *control_operator_of(node);
   Graph free = body;
   free.opsets = graph.opsets;
   for (std::size_t i = 0; i < free.inputs.size() && i < formals.size(); ++i)
-    if (ValueType& type = free.value(free.inputs[i]).type; !type.is_static()) type = formals[i];
+    if (ValueType& type = free.value(free.inputs[i]).type; !type.is_static())
+      type = formal_type(node, op, body, i, formals[i]);
   for (const ValueId id : free.captures) {
     const ValueId outer = outer_of(graph, node, free.value(id).name);
     if (!outer.valid()) continue;
@@ -98,7 +119,7 @@ Refusal shape(std::string detail) { return {.reason = RefusalReason::kShape, .de
 std::optional<Refusal> refuse_types(const Graph& graph, const std::vector<ValueId>& ids, const char* what) {
   for (const ValueId id : ids)
     if (id.valid() && !is_placeable(graph.value(id).type))
-      return shape(fmt::format("{} {} is {}, not a tensor of known shape", what, graph.value(id).name,
+      return shape(fmt::format("{} {} is {}, not a tensor of known rank", what, graph.value(id).name,
                                to_string(graph.value(id).type)));
   return std::nullopt;
 }
@@ -115,37 +136,76 @@ bool is_always_true(const Graph& graph, const Uses& uses, ValueId id) {
   return false;
 }
 
+/// Counts and conditions are one element each.
+std::optional<Refusal> refuse_leading(const Graph& graph, const Node& node, ControlOperator op) {
+  for (std::size_t i = 0; i < leading_operands(op); ++i)
+    if (const ValueId id = input_of(node, i); id.valid() && !graph.value(id).type.is_static())
+      return shape(
+          fmt::format("operand {} is {}, not one element", graph.value(id).name, to_string(graph.value(id).type)));
+  if (op != ControlOperator::kLoop) return std::nullopt;
+  const Graph& body = *bodies_of(node).front();
+  if (body.outputs.empty() || body.value(body.outputs.front()).type.is_static()) return std::nullopt;
+  return shape("the condition that its body gives is not one element");
+}
+
 /// The type that output `number` of the body has when the node's output has `type`.
 ValueType inner_type(const Node& node, ControlOperator op, std::size_t number, std::size_t carried,
                      const ValueType& type) {
   if (op == ControlOperator::kIf || number < carried) return type;
   const std::size_t scanned = number - carried;
   const std::uint32_t axis =
-      op == ControlOperator::kScan ? axis_of(node, "scan_output_axes", scanned, type.extents().size()) : 0;
+      op == ControlOperator::kScan ? axis_of(node, "scan_output_axes", scanned, rank_of(type)) : 0;
   return slice_type(type, axis);
+}
+
+Refusal another_type(const Graph& body, ValueId id, const ValueType& wanted) {
+  return shape(fmt::format("{} of body {} is {} where {} is needed", body.value(id).name, body.name,
+                           to_string(body.value(id).type), to_string(wanted)));
+}
+
+/// Whether scan output `number` grows at the end of its first axis.
+bool stacks_forward(const Node& node, std::size_t number, std::size_t rank) {
+  return axis_of(node, "scan_output_axes", number, rank) == 0 && !is_reverse(node, "scan_output_directions", number);
+}
+
+/// A carried value keeps its type, or is open in the body and behind the loop.
+std::optional<Refusal> refuse_carried(const Graph& body, ValueId before, ValueId after, const ValueType& operand,
+                                      const ValueType* result) {
+  const ValueType& type = body.value(before).type;
+  if (!is_alike(type, operand)) return another_type(body, before, operand);
+  if (!is_alike(type, body.value(after).type)) return another_type(body, after, type);
+  if (result == nullptr || (type.is_static() ? *result == type : result->is_open() && is_alike(*result, type)))
+    return std::nullopt;
+  return another_type(body, before, *result);
 }
 
 std::optional<Refusal> refuse_body(const Graph& graph, const Node& node, ControlOperator op, const Graph& body) {
   const std::vector<ValueType> formals = formal_types(graph, node, op);
-  const std::size_t captured = body.inputs.size() - std::min(formals.size(), body.inputs.size());
-  for (std::size_t i = 0; i + captured < body.inputs.size(); ++i)
-    if (body.value(body.inputs[i]).type != formals[i])
-      return shape(fmt::format("{} of body {} is {}, the operator gives it {}", body.value(body.inputs[i]).name,
-                               body.name, to_string(body.value(body.inputs[i]).type), to_string(formals[i])));
   if (auto no = refuse_types(body, body.inputs, "input")) return no;
   if (auto no = refuse_types(body, body.outputs, "output")) return no;
   const std::size_t leading = leading_outputs(op);
   const std::size_t carried = carried_operands(node, op);
   if (body.outputs.size() != leading + node.outputs.size())
     return structure(fmt::format("body {} has {} outputs", body.name, body.outputs.size()));
+  for (std::size_t i = 0; i < formals.size(); ++i)
+    if (!is_alike(body.value(body.inputs[i]).type, formals[i])) return another_type(body, body.inputs[i], formals[i]);
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
-    const ValueType& seen = body.value(body.outputs[leading + k]).type;
-    ValueType wanted = seen;
-    if (node.outputs[k].valid()) wanted = inner_type(node, op, k, carried, graph.value(node.outputs[k]).type);
-    if (op != ControlOperator::kIf && k < carried) wanted = formals[leading_operands(op) + k];
-    if (seen != wanted)
-      return shape(fmt::format("{} of body {} is {} where {} is needed", body.value(body.outputs[leading + k]).name,
-                               body.name, to_string(seen), to_string(wanted)));
+    const ValueId made = body.outputs[leading + k];
+    const ValueType* const result = node.outputs[k].valid() ? &graph.value(node.outputs[k]).type : nullptr;
+    if (k < carried) {
+      const std::size_t first = leading * 2;
+      const ValueType& operand = graph.value(node.inputs[leading_operands(op) + k]).type;
+      if (auto no = refuse_carried(body, body.inputs[first + k], made, operand, result)) return no;
+    } else if (result != nullptr) {
+      const ValueType wanted = inner_type(node, op, k, carried, *result);
+      if (op == ControlOperator::kScan && result->is_open() && !stacks_forward(node, k - carried, rank_of(*result)))
+        return shape(fmt::format("{} grows along another axis than the first, or from its end",
+                                 graph.value(node.outputs[k]).name));
+      const bool fits = result->is_open() ? wanted.element == body.value(made).type.element &&
+                                                rank_of(wanted) == rank_of(body.value(made).type)
+                                          : wanted == body.value(made).type;
+      if (!fits) return another_type(body, made, wanted);
+    }
   }
   return std::nullopt;
 }
@@ -223,20 +283,31 @@ std::optional<std::int64_t> known_trips(const Graph& graph, const Node& node) {
   return std::max<std::int64_t>(0, trips->data.as<std::int64_t>()[0]);
 }
 
+std::optional<ValueType> joined_type(const ValueType& a, const ValueType& b) {
+  const bool have_shapes = a.kind == ValueKind::kTensor && b.kind == ValueKind::kTensor && a.shape && b.shape;
+  if (!have_shapes || a.element != b.element || a.shape->size() != b.shape->size()) return std::nullopt;
+  ValueType joined = a;
+  for (std::size_t d = 0; d < joined.shape->size(); ++d)
+    if (Dim& dim = (*joined.shape)[d]; !dim.is_static() || dim.extent != (*b.shape)[d].extent) dim = Dim{};
+  return joined;
+}
+
 std::optional<Refusal> refuse_bodies(const Graph& graph, const Node& node) {
   const std::optional<ControlOperator> op = control_operator_of(node);
   if (!op) return Refusal{.reason = RefusalReason::kOperator, .detail = node.op_type + " is no If, Loop or Scan"};
   if (auto no = refuse_form(node, *op)) return no;
   if (auto no = refuse_types(graph, node.inputs, "operand")) return no;
+  if (auto no = refuse_leading(graph, node, *op)) return no;
   if (auto no = refuse_types(graph, node.captures, "captured value")) return no;
   if (*op == ControlOperator::kLoop && node.outputs.size() > carried_operands(node, *op)) {
     const std::optional<std::int64_t> trips = known_trips(graph, node);
-    if (!trips) return shape("its scan outputs grow with a trip count that is known after the run only");
-    for (std::size_t k = carried_operands(node, *op); k < node.outputs.size(); ++k)
-      if (const ValueId id = node.outputs[k];
-          id.valid() && is_placeable(graph.value(id).type) &&
-          (graph.value(id).type.extents().empty() || graph.value(id).type.extents().front() != *trips))
-        return shape(fmt::format("{} iterations give {}", *trips, to_string(graph.value(id).type)));
+    for (std::size_t k = carried_operands(node, *op); k < node.outputs.size(); ++k) {
+      if (!node.outputs[k].valid() || !graph.value(node.outputs[k]).type.is_static()) continue;
+      const ValueType& type = graph.value(node.outputs[k]).type;
+      if (!trips) return shape(fmt::format("an unknown number of iterations gives {}", to_string(type)));
+      if (type.extents().empty() || type.extents().front() != *trips)
+        return shape(fmt::format("{} iterations give {}", *trips, to_string(type)));
+    }
   }
   if (auto no = refuse_types(graph, node.outputs, "result")) return no;
   for (const Graph& body : free_bodies(graph, node))

@@ -1,9 +1,12 @@
 // Control-flow operators (ONNX If, Loop, Scan) whose bodies run as steps of their own.
 // In:  an If, Loop or Scan of a graph. Out: its bodies as separate graphs; whether a plan can run it that way, or why
 //       not; where the inputs and outputs of its bodies lie while it runs.
-// How: all memory is laid out before the run, so every value that enters or leaves a body has a known shape. A body
-//       reads captured values, and writes whole results, directly in the surrounding memory. Carried values are kept in
-//       the bytes of the result and are copied there after each iteration. Slices go through the step's workspace.
+// How: memory of values whose shapes are known is laid out before the run. A body reads captured values, and writes
+//       whole results, directly in the surrounding memory. Carried values are kept in the bytes of the result and are
+//       copied there after each iteration. Slices go through the step's workspace.
+//       Tensors of known rank with open extents may enter and leave bodies, too (Storage::kDynamic): captured values,
+//       carried ones, which may grow, whole tensors that are sliced, results. They lie in memory of the calls that make
+//       them, or of the control step's own call.
 // Not here: choosing the bodies' steps (tune/), running them (runtime/).
 #pragma once
 
@@ -25,10 +28,14 @@ namespace collage {
 
 /// The graph with types for results of control-flow nodes that import left open and the bodies prove: both branches of
 /// an If give one type; a Loop's body keeps the types of all carried values, and its trips are known where it stacks.
+/// Where that proves no extent, but a rank, the result is open.
 [[nodiscard]] Graph with_proven_results(Graph graph);
 
 /// Captured values that are inputs of free_bodies()[body], as values of the outer graph, in order.
 [[nodiscard]] std::vector<ValueId> captures_of(const Graph& graph, const Node& node, std::size_t body);
+
+/// A tensor of either type: equal extents stay, others are left open. Nothing for two elements or ranks.
+[[nodiscard]] std::optional<ValueType> joined_type(const ValueType& a, const ValueType& b);
 
 /// Why no plan can run the node by its bodies; nothing when one can.
 [[nodiscard]] std::optional<Refusal> refuse_bodies(const Graph& graph, const Node& node);
@@ -55,8 +62,9 @@ struct ControlLayout {
   std::size_t bytes = 0;                          ///< of workspace, the bodies' arenas at its start included
 };
 
-/// Sizes are added up without overflow. The step has as many ports as its operator says (check_control).
-[[nodiscard]] ControlLayout control_layout(const PlanControl& step);
+/// `around` has the values that the step's form names. Sizes are added up without overflow. The step has as many ports
+/// as its operator says (check_control).
+[[nodiscard]] ControlLayout control_layout(const PlanBody& around, const PlanControl& step);
 
 /// Checks a control step against the values around it, but not what is inside its bodies.
 /// Error plan/damaged at `where`.

@@ -29,6 +29,9 @@ class Parts {
 const PlanValue& input(const PlanBody& body, std::size_t i) { return body.values[body.inputs[i]]; }
 const PlanValue& output(const PlanBody& body, std::size_t i) { return body.values[body.outputs[i]]; }
 
+/// A value in no buffer of the plan, whose extents are known only while it runs.
+bool is_open(const PlanValue& value) { return value.storage == Storage::kDynamic && value.type.is_open(); }
+
 /// The check of one control step against the values around it.
 class Check {
  public:
@@ -41,7 +44,7 @@ class Check {
     COLLAGE_TRY_VOID(check_leading());
     for (const PlanBody& body : control_.bodies) COLLAGE_TRY_VOID(check_body(body));
     COLLAGE_TRY_VOID(check_trips());
-    if (const std::size_t bytes = control_layout(control_).bytes; bytes > control_.workspace.bytes)
+    if (const std::size_t bytes = control_layout(around_, control_).bytes; bytes > control_.workspace.bytes)
       return damaged(where_, fmt::format("a workspace of {} bytes", control_.workspace.bytes),
                      fmt::format("{} for the bodies", bytes));
     return {};
@@ -94,11 +97,20 @@ class Check {
   }
 
   Result<void> check_plain(const PlanValue& value) const {
-    if (value.place.format.is_plain() && value.type.is_static() &&
-        value.bytes == byte_count(value.type.element, value.type.extents()))
-      return {};
+    const bool is_whole = is_open(value) || (value.type.is_static() && value.storage != Storage::kDynamic &&
+                                             value.bytes == byte_count(value.type.element, value.type.extents()));
+    if (value.place.format.is_plain() && is_whole) return {};
     return damaged(where_, fmt::format("{} as {} in {}", value.name, to_string(value.type), value.place.format.name),
-                   "plain tensors of known shape at the border of a body");
+                   "plain tensors of known rank at the border of a body");
+  }
+
+  /// Both are tensors of one element type and rank; their extents may differ from run to run.
+  Result<void> check_alike(const PlanValue& outer, const PlanValue& inner, std::size_t more_axes = 0) const {
+    COLLAGE_TRY_VOID(check_plain(inner));
+    if (outer.type.element == inner.type.element && outer.type.shape && inner.type.shape &&
+        outer.type.shape->size() == inner.type.shape->size() + more_axes)
+      return {};
+    return damaged(where_, inner.name + " of type " + to_string(inner.type), to_string(outer.type));
   }
 
   Result<void> check_scalar(const PlanValue& value, ElementType type) const {
@@ -129,13 +141,15 @@ class Check {
 
   Result<void> check_slice(PlanIndex outer, const Slicing& slicing, const PlanValue& inner) const {
     COLLAGE_TRY_VOID(check_plain(inner));
-    const std::size_t rank = inner.type.extents().size() + 1;
+    const std::size_t rank = inner.type.shape->size() + 1;
     if (slicing.axis >= rank) return damaged(where_, fmt::format("axis {}", slicing.axis), "an axis of the tensor");
     if (outer == kNoValue) return {};
+    if (is_open(around_.values[outer])) return check_alike(around_.values[outer], inner, 1);
     const ValueType& type = around_.values[outer].type;
     Extents extents = type.extents();
     if (extents.size() == rank) extents.erase(extents.begin() + slicing.axis);
-    if (type.element == inner.type.element && type.extents().size() == rank && extents == inner.type.extents())
+    if (type.element == inner.type.element && type.extents().size() == rank && !is_open(inner) &&
+        extents == inner.type.extents())
       return {};
     return damaged(where_, inner.name + " of type " + to_string(inner.type), "a slice of " + to_string(type));
   }
@@ -147,31 +161,62 @@ class Check {
     for (std::size_t i = leading_outputs(form_.op) * 2, k = 0; i < formals; ++i, ++k) {
       const PlanIndex operand = form_.operands[first_operand + k];
       if (k < carried) {
-        COLLAGE_TRY_VOID(check_same(operand, input(body, i)));
+        COLLAGE_TRY_VOID(
+            check_carried(operand, form_.results[k], input(body, i), output(body, leading_outputs(form_.op) + k)));
       } else {
         COLLAGE_TRY_VOID(check_slice(operand, form_.scan_inputs[k - carried], input(body, i)));
       }
     }
     for (std::size_t c = 0; c < body.captures.size(); ++c)
-      COLLAGE_TRY_VOID(check_same(body.captures[c], input(body, formals + c)));
-    for (std::size_t k = 0; k < form_.results.size(); ++k) {
+      COLLAGE_TRY_VOID(check_border(body.captures[c], input(body, formals + c)));
+    for (std::size_t k = carried; k < form_.results.size(); ++k) {
       const PlanValue& made = output(body, leading_outputs(form_.op) + k);
-      if (is_if() || k < carried) {
-        COLLAGE_TRY_VOID(check_same(form_.results[k], made));
-        if (!is_if()) COLLAGE_TRY_VOID(check_same(form_.operands[first_operand + k], made));
+      if (is_if()) {
+        COLLAGE_TRY_VOID(check_border(form_.results[k], made));
       } else {
         COLLAGE_TRY_VOID(check_slice(form_.results[k], form_.scan_outputs[k - carried], made));
+        COLLAGE_TRY_VOID(check_growth(form_.results[k], form_.scan_outputs[k - carried]));
       }
     }
     return {};
   }
 
-  /// All stacks of one operator are equally high.
+  /// A stack whose height is not known grows at the end of its first axis.
+  Result<void> check_growth(PlanIndex result, const Slicing& slicing) const {
+    if (result == kNoValue || !is_open(around_.values[result]) || (slicing.axis == 0 && !slicing.reverse)) return {};
+    return damaged(where_, fmt::format("slices along axis {}", slicing.axis), "the end of the first axis");
+  }
+
+  /// A captured value, or a branch's result: an open value outside may be narrower or wider inside.
+  Result<void> check_border(PlanIndex outer, const PlanValue& inner) const {
+    const bool is_given = outer != kNoValue && is_open(around_.values[outer]);
+    return is_given ? check_alike(around_.values[outer], inner) : check_same(outer, inner);
+  }
+
+  /// A value whose extents change is open wherever it is read after an iteration.
+  Result<void> check_carried(PlanIndex operand, PlanIndex result, const PlanValue& before,
+                             const PlanValue& after) const {
+    if (!is_open(before)) {
+      COLLAGE_TRY_VOID(check_same(operand, before));
+      COLLAGE_TRY_VOID(check_same(result, before));
+      COLLAGE_TRY_VOID(check_same(operand, after));
+      return check_same(result, after);
+    }
+    COLLAGE_TRY_VOID(check_alike(around_.values[operand], before));
+    COLLAGE_TRY_VOID(check_alike(before, after));
+    if (result == kNoValue) return {};
+    COLLAGE_TRY_VOID(check_alike(around_.values[result], before));
+    if (is_open(around_.values[result])) return {};
+    return damaged(where_, around_.values[result].name + " of type " + to_string(around_.values[result].type),
+                   "an open type for a value that a loop changes");
+  }
+
+  /// All stacks of one operator whose heights are known are equally high.
   Result<void> check_trips() const {
     std::optional<std::int64_t> trips;
     const auto agrees = [&](std::span<const PlanIndex> values, const std::vector<Slicing>& slicings) {
       for (std::size_t i = 0; i < slicings.size(); ++i) {
-        if (values[i] == kNoValue) continue;
+        if (values[i] == kNoValue || is_open(around_.values[values[i]])) continue;
         const std::int64_t extent = around_.values[values[i]].type.extents()[slicings[i].axis];
         if (trips.value_or(extent) != extent) return false;
         trips = extent;
@@ -196,7 +241,7 @@ class Check {
 
 }  // namespace
 
-ControlLayout control_layout(const PlanControl& step) {
+ControlLayout control_layout(const PlanBody& around, const PlanControl& step) {
   const ControlForm& form = step.form;
   const std::size_t carried = carried_count(form);
   ControlLayout layout;
@@ -205,9 +250,10 @@ ControlLayout control_layout(const PlanControl& step) {
   for (const PlanBody& body : step.bodies) arena = std::max(arena, body.arena_bytes);
   (void)parts.take(arena);
   const auto in_workspace = [&](const PlanValue& value) { return ControlPort{kNoValue, parts.take(value.bytes)}; };
-  // A whole result is written where it lies; one that nobody outside reads goes to the workspace.
+  // A whole result is written where it lies; one that nobody outside reads, or of open shape, goes to the workspace.
   const auto result = [&](std::size_t k, const PlanValue& inner) {
-    return form.results[k] == kNoValue ? in_workspace(inner) : ControlPort{form.results[k], 0};
+    const PlanIndex whole = form.results[k];
+    return whole == kNoValue || is_open(around.values[whole]) ? in_workspace(inner) : ControlPort{whole, 0};
   };
   for (const PlanBody& body : step.bodies) {
     auto& inputs = layout.inputs.emplace_back();

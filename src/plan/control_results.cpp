@@ -15,15 +15,35 @@ bool keeps_types(const Graph& body, std::size_t carried) {
   return true;
 }
 
+/// Takes a static type for a result whose extents import left open, and a type of known rank for one without.
+void prove(ValueType& result, const std::optional<ValueType>& type) {
+  if (!type || result.is_static() || !(type->is_static() || type->is_open())) return;
+  if (type->is_static() || !result.is_open()) result = *type;
+}
+
 void prove_if(Graph& graph, const Node& node, const std::vector<Graph>& bodies) {
   if (bodies.size() != 2 ||
       std::ranges::any_of(bodies, [&](const Graph& body) { return body.outputs.size() != node.outputs.size(); }))
     return;
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
-    const ValueType& type = bodies[0].value(bodies[0].outputs[k]).type;
-    if (!node.outputs[k].valid() || graph.value(node.outputs[k]).type.is_static() || !type.is_static()) continue;
-    if (type == bodies[1].value(bodies[1].outputs[k]).type) graph.value(node.outputs[k]).type = type;
+    if (!node.outputs[k].valid()) continue;
+    prove(graph.value(node.outputs[k]).type,
+          joined_type(bodies[0].value(bodies[0].outputs[k]).type, bodies[1].value(bodies[1].outputs[k]).type));
   }
+}
+
+/// What a carried value is after any number of iterations.
+std::optional<ValueType> carried_result(const Graph& body, std::size_t k) {
+  const ValueType& before = body.value(body.inputs[leading_outputs(ControlOperator::kLoop) * 2 + k]).type;
+  const ValueType& after = body.value(body.outputs[leading_outputs(ControlOperator::kLoop) + k]).type;
+  return joined_type(before, after);
+}
+
+/// `trips` slices on one another. Names of dimensions mean something inside their body only.
+std::optional<ValueType> stacked_type(const ValueType& slice, std::optional<std::int64_t> trips) {
+  std::optional<ValueType> type = joined_type(slice, slice);
+  if (type) type->shape->insert(type->shape->begin(), Dim{.extent = trips.value_or(-1), .symbol = {}});
+  return type;
 }
 
 void prove_loop(Graph& graph, const Node& node, const std::vector<Graph>& bodies) {
@@ -31,19 +51,16 @@ void prove_loop(Graph& graph, const Node& node, const std::vector<Graph>& bodies
   const Graph& body = bodies.front();
   const std::size_t carried = node.inputs.size() - 2;
   if (body.inputs.size() < 2 + carried || body.outputs.size() != 1 + node.outputs.size() ||
-      node.outputs.size() < carried || !keeps_types(body, carried))
+      node.outputs.size() < carried)
     return;
+  // Once a carried value has another type, the types of what the first iteration made prove nothing about the next one.
+  const bool keeps = keeps_types(body, carried);
   const std::optional<std::int64_t> trips = known_trips(graph, node);
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
-    ValueType type = body.value(body.outputs[1 + k]).type;
-    if (!node.outputs[k].valid() || graph.value(node.outputs[k]).type.is_static() || !type.is_static()) continue;
-    if (k >= carried) {
-      if (!trips) continue;
-      Extents extents = type.extents();
-      extents.insert(extents.begin(), *trips);
-      type = ValueType::tensor(type.element, extents);
-    }
-    graph.value(node.outputs[k]).type = type;
+    if (!node.outputs[k].valid()) continue;
+    ValueType& result = graph.value(node.outputs[k]).type;
+    if (!keeps && result.is_open()) continue;
+    prove(result, k < carried ? carried_result(body, k) : stacked_type(body.value(body.outputs[1 + k]).type, trips));
   }
 }
 

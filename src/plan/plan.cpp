@@ -90,9 +90,22 @@ class Verifier {
            value.bytes == 0 && value.offset == 0 && value.type.is_held();
   }
 
+  /// An input of a body whose extents are known only while the plan runs.
+  [[nodiscard]] bool is_given_input(PlanIndex index) const {
+    const PlanValue& value = body_.values[index];
+    return around_ != nullptr && value.storage == Storage::kDynamic && value.buffer < body_.inputs.size() &&
+           body_.inputs[value.buffer] == index && value.bytes == 0 && value.offset == 0 && value.type.is_open();
+  }
+
   /// Readers are told its extents when they run, or when a context is made.
   [[nodiscard]] bool has_open_shape(PlanIndex index) const {
     return is_open_input(index) || is_held_input(index) || body_.values[index].storage == Storage::kDynamic;
+  }
+
+  /// A control step passes tensors on that were made during the run.
+  [[nodiscard]] bool takes_open(const PlanStep& step, PlanIndex index) const {
+    const PlanValue& value = body_.values[index];
+    return std::holds_alternative<PlanControl>(step.work) && value.storage == Storage::kDynamic && value.type.is_open();
   }
 
   [[nodiscard]] Result<void> check_value(PlanIndex index) const {
@@ -106,8 +119,6 @@ class Verifier {
       return damaged(label(index), to_string(value.type), "a static tensor");
     if ((value.storage == Storage::kDynamic || value.type.is_held()) && !value.place.format.is_plain())
       return damaged(label(index), value.place.format.name, "plain, for a value of open shape");
-    if (value.storage == Storage::kDynamic && around_ != nullptr)
-      return damaged(label(index), "a value of unknown shape", "known shapes inside a body");
     if (value.offset % kBufferAlignment != 0)
       return damaged(label(index), fmt::format("offset {}", value.offset), "a multiple of 64");
     if (value.offset > *available || value.bytes > *available - value.offset)
@@ -136,7 +147,8 @@ class Verifier {
       if (body_.inputs[i] >= body_.values.size())
         return damaged(where_ + "inputs", "an index past the values", "a value");
       const PlanValue& value = body_.values[body_.inputs[i]];
-      if (value.storage != Storage::kInput || value.buffer != i || value.offset != 0)
+      const bool in_place = value.storage == Storage::kInput && value.buffer == i && value.offset == 0;
+      if (!in_place && !(is_given_input(body_.inputs[i]) && value.buffer == i))
         return damaged(label(body_.inputs[i]), std::string(name_of(value.storage)), "the start of its input");
       COLLAGE_TRY_VOID(check_border(body_.inputs[i]));
     }
@@ -168,7 +180,7 @@ class Verifier {
     for (const PlanIndex value : step.inputs)
       if (!written_[value]) return damaged(where, label(value) + " read before it is written", "an earlier write");
     for (const PlanIndex value : step.inputs)
-      if (has_open_shape(value) && !is_kernel(step))
+      if (has_open_shape(value) && !is_kernel(step) && !takes_open(step, value))
         return damaged(where, label(value) + " of open shape", "kernels as readers of values of open shape");
     for (const PlanIndex value : step.inputs)
       if (body_.values[value].storage == Storage::kDynamic && !body_.values[value].type.is_open() &&
@@ -182,8 +194,9 @@ class Verifier {
       const Storage storage = body_.values[value].storage;
       const bool writable = storage == Storage::kOutput || storage == Storage::kArena || storage == Storage::kDevice ||
                             storage == Storage::kDynamic;
-      if (storage == Storage::kDynamic && !is_kernel(step))
+      if (storage == Storage::kDynamic && !is_kernel(step) && !takes_open(step, value))
         return damaged(where, label(value) + " of open shape", "kernels as makers of values of open shape");
+      if (is_given_input(value)) return damaged(where, label(value) + " written", "an input that is only read");
       if (!writable && !is_view(step))
         return damaged(where, label(value) + " written in read-only storage", "output, arena, device or dynamic");
       written_[value] = true;

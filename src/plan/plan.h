@@ -32,7 +32,8 @@ enum class Storage : std::uint8_t {
   kDevice,    ///< at `offset` in the context's arena of the device at the value's location
   kConstant,  ///< at `offset` in weights.bin
   /// In memory of the call that makes it: a tensor whose extents are known after the step, or a held value (strings, a
-  /// sequence, an optional, a map). Plain, at home; none in bodies. A held model input is kInput without bytes.
+  /// sequence, an optional, a map). Plain, at home. A held model input is kInput without bytes; an input of a body
+  /// whose extents are known only during the run is kDynamic, with its position in `buffer`.
   kDynamic
 };
 
@@ -43,7 +44,8 @@ struct PlanValue {
   ValueType type;
   Place place;  ///< away from home for kDevice only
   Storage storage = Storage::kArena;
-  /// kInput, kOutput: position in inputs or outputs. kConstant in a body: the value around the body with these bytes.
+  /// kInput, kOutput, kDynamic as a body's input: position in inputs or outputs. kConstant in a body: the value around
+  /// the body with these bytes.
   std::uint32_t buffer = 0;
   std::size_t offset = 0;  ///< bytes, 64-byte aligned; from the start of the arena, the buffer or weights.bin
   std::size_t bytes = 0;
@@ -58,7 +60,7 @@ struct PlanBody {
   std::string name;  ///< of the graph; "" for a model's
   std::vector<PlanValue> values;
   std::vector<PlanIndex> inputs;  ///< in the graph's order; a body's captured values come last
-  /// In the graph's order; kOutput, or of a model only kDynamic and held inputs, which may repeat.
+  /// In the graph's order; kOutput, kDynamic, which may repeat, and of a model held inputs, which may repeat, too.
   std::vector<PlanIndex> outputs;
   std::vector<PlanIndex> captures;  ///< values around the body: what its last inputs are
   std::vector<PlanStep> steps;

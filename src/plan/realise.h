@@ -37,6 +37,7 @@ struct RealiseRequest {
   /// The host backend's conversion kernel; asked for copies (from == to == plain) only, and only when one is needed.
   std::function<Result<Artifact>(const Conversion&)> copy_artifact;
   std::vector<ValueId> kept_constants;  ///< placed in weights.bin also when no step reads them
+  bool is_body = false;                 ///< its inputs may be open: the step around it gives them during the run
   Plan header;  ///< everything the realiser does not compute; values, steps, artifacts and sizes are overwritten
 };
 
@@ -49,7 +50,7 @@ void share_constants_with_bodies(PlanBody& around);
 
 /// Errors: plan/bad-cover (a step reads what no earlier step made, a port count differs, a model output is not made in
 /// the plain format, a control step that refuse_bodies() refuses), plan/dynamic-value (a step reads a value of unknown
-/// shape, or a body gives one), and those of the functions given.
+/// rank), and those of the functions given.
 [[nodiscard]] Result<RealisedPlan> realise(const RealiseRequest& request);
 
 }  // namespace collage

@@ -1,176 +1,65 @@
 #include "runtime/control_call.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
+#include <deque>
+#include <map>
 
-#include <fmt/format.h>
-
-#include "backend/cancel.h"
 #include "plan/control.h"
+#include "plan/open_values.h"
+#include "runtime/bound_body.h"
+#include "runtime/grown_value.h"
+#include "runtime/iteration_call.h"
 
 namespace collage {
 namespace {
 
-/// The steps of one body, bound.
-class BoundBody {
+/// A branch's result of open shape. What lies in a buffer of the plan is copied, because other steps use it afterwards.
+class BranchResult {
  public:
-  static Result<BoundBody> bind(const LoadedBody& body, const BodyMemory& memory) {
-    BoundBody bound;
-    bound.body_ = &body;
-    bound.cancel_ = memory.cancel;
-    for (std::size_t i = 0; i < body.plan->steps.size(); ++i) {
-      COLLAGE_TRY(std::unique_ptr<Call> call, bind_step(body, memory, i));
-      if (!call) continue;
-      bound.calls_.push_back(std::move(call));
-      bound.steps_.push_back(i);
-    }
-    return bound;
-  }
+  BranchResult(OpenSource source, const std::string& name) : source_(source), copy_(name) {}
 
-  Result<void> run() {
-    for (std::size_t i = 0; i < calls_.size(); ++i) {
-      if (is_cancelled()) return failed(i, run_cancelled().error());
-      if (auto done = calls_[i]->run(); !done) return failed(i, std::move(done).error());
-    }
-    return {};
+  [[nodiscard]] Result<DynamicOutput> after_run() {
+    COLLAGE_TRY(DynamicOutput value, source_.read());
+    if (source_.given == nullptr) return value;
+    COLLAGE_TRY_VOID(copy_.take(value));
+    return copy_.value();
   }
-
-  [[nodiscard]] bool is_cancelled() const { return collage::is_cancelled(cancel_); }
 
  private:
-  std::unexpected<Error> failed(std::size_t call, Error error) const {
-    error = in_step(std::move(error), steps_[call], body_->plan->steps[steps_[call]]);
-    error.where = body_->plan->name + ": " + error.where;
-    return std::unexpected(std::move(error));
-  }
-
-  const LoadedBody* body_ = nullptr;
-  const std::stop_token* cancel_ = nullptr;
-  std::vector<std::unique_ptr<Call>> calls_;
-  std::vector<std::size_t> steps_;  ///< of each call
+  OpenSource source_;
+  GrownValue copy_;
 };
 
-/// Bytes that move between a slice and the whole it is part of: `blocks` of `size` bytes, `stride` apart in the whole.
-struct SliceCopy {
-  std::byte* whole = nullptr;
-  std::byte* slice = nullptr;
-  std::size_t blocks = 0;
-  std::size_t size = 0;
-  std::size_t stride = 0;
-  std::int64_t count = 0;  ///< slices in the whole
-  bool reverse = false;
-
-  [[nodiscard]] std::byte* begin(std::int64_t iteration) const {
-    return whole + static_cast<std::size_t>(reverse ? count - 1 - iteration : iteration) * size;
-  }
-  void read(std::int64_t iteration) const {
-    const std::byte* from = begin(iteration);
-    for (std::size_t b = 0; b < blocks; ++b) std::memcpy(slice + b * size, from + b * stride, size);
-  }
-  void write(std::int64_t iteration) const {
-    std::byte* to = begin(iteration);
-    for (std::size_t b = 0; b < blocks; ++b) std::memcpy(to + b * stride, slice + b * size, size);
-  }
+struct Branch {
+  std::unique_ptr<BoundBody> body;
+  std::map<std::size_t, BranchResult> open_results;  ///< by port of the step
 };
-
-SliceCopy slice_copy(const PlanValue& whole, const Slicing& slicing, std::byte* whole_data, std::byte* slice_data) {
-  const Extents& extents = whole.type.extents();
-  SliceCopy copy{.whole = whole_data, .slice = slice_data, .reverse = slicing.reverse};
-  copy.count = extents[slicing.axis];
-  const auto axis = extents.begin() + slicing.axis;
-  copy.size = byte_count(whole.type.element, Extents(axis + 1, extents.end()));
-  copy.blocks = static_cast<std::size_t>(element_count(Extents(extents.begin(), axis)));
-  copy.stride = copy.size * static_cast<std::size_t>(copy.count);
-  return copy;
-}
-
-struct PlainCopy {
-  std::byte* to = nullptr;
-  const std::byte* from = nullptr;
-  std::size_t bytes = 0;
-
-  void run() const {
-    if (bytes > 0) std::memcpy(to, from, bytes);
-  }
-};
-
-bool is_true(const std::byte* flag) { return *flag != std::byte{0}; }
 
 class IfCall final : public Call {
  public:
-  IfCall(const std::byte* condition, std::vector<BoundBody> branches)
+  /// The bodies stand in the order of their attributes' names: else, then.
+  IfCall(const std::byte* condition, std::vector<Branch> branches)
       : condition_(condition), branches_(std::move(branches)) {}
 
-  /// The bodies stand in the order of their attributes' names: else, then.
-  Result<void> run() override { return branches_[is_true(condition_) ? 1 : 0].run(); }
+  Result<void> run() override {
+    Branch& chosen = branches_[is_true(condition_) ? 1 : 0];
+    values_.clear();
+    COLLAGE_TRY_VOID(chosen.body->run());
+    for (auto& [port, result] : chosen.open_results) {
+      COLLAGE_TRY(values_[port], result.after_run());
+    }
+    return {};
+  }
+
+  Result<DynamicOutput> dynamic_output(std::size_t port) override {
+    const auto found = values_.find(port);
+    return found == values_.end() ? Call::dynamic_output(port) : found->second;
+  }
 
  private:
   const std::byte* condition_;
-  std::vector<BoundBody> branches_;
-};
-
-/// What a Loop has beside a Scan; all null for a Scan.
-struct LoopState {
-  const std::byte* trips = nullptr;      ///< i64, null for as many as the condition lets
-  const std::byte* condition = nullptr;  ///< null for true
-  std::byte* iteration = nullptr;        ///< i64, the body's input
-  std::byte* condition_in = nullptr;     ///< the body's input
-  const std::byte* condition_out = nullptr;
-};
-
-class IterationCall final : public Call {
- public:
-  explicit IterationCall(BoundBody body) : body_(std::move(body)) {}
-
-  Result<void> run() override {
-    for (const PlainCopy& copy : initial) copy.run();
-    const std::int64_t most = trips();
-    bool goes_on = loop.condition == nullptr || is_true(loop.condition);
-    std::int64_t i = 0;
-    for (; i < most && goes_on; ++i) {
-      if (i >= room) return wrong_count(i + 1);
-      if (body_.is_cancelled()) return run_cancelled();
-      COLLAGE_TRY_VOID(iterate(i));
-      goes_on = loop.condition_out == nullptr || is_true(loop.condition_out);
-    }
-    if (!scan_outputs.empty() && i != room) return wrong_count(i);
-    return {};
-  }
-
-  std::vector<PlainCopy> initial;  ///< operands to carried values
-  std::vector<PlainCopy> carry;    ///< what an iteration made to what the next one reads
-  std::vector<SliceCopy> scan_inputs;
-  std::vector<SliceCopy> scan_outputs;
-  LoopState loop;
-  std::int64_t room = std::numeric_limits<std::int64_t>::max();  ///< iterations that the stacks have room for
-
- private:
-  [[nodiscard]] std::int64_t trips() const {
-    if (loop.iteration == nullptr) return room;
-    std::int64_t count = std::numeric_limits<std::int64_t>::max();
-    if (loop.trips != nullptr) std::memcpy(&count, loop.trips, sizeof count);
-    return count;
-  }
-
-  Result<void> iterate(std::int64_t i) {
-    if (loop.iteration != nullptr) {
-      std::memcpy(loop.iteration, &i, sizeof i);
-      *loop.condition_in = std::byte{1};
-    }
-    for (const SliceCopy& slice : scan_inputs) slice.read(i);
-    COLLAGE_TRY_VOID(body_.run());
-    for (const PlainCopy& copy : carry) copy.run();
-    for (const SliceCopy& slice : scan_outputs) slice.write(i);
-    return {};
-  }
-
-  [[nodiscard]] std::unexpected<Error> wrong_count(std::int64_t count) const {
-    return fail(ExitCode::kBadInput, "runtime/trip-count", "loop", fmt::format("iteration {}", count),
-                fmt::format("{} iterations", room));
-  }
-
-  BoundBody body_;
+  std::vector<Branch> branches_;
+  std::map<std::size_t, DynamicOutput> values_;  ///< of open shape, of the last run, by port of the step
 };
 
 /// Addresses of one control step.
@@ -179,29 +68,27 @@ class Binder {
   Binder(const LoadedBody& around, const BodyMemory& memory, std::size_t index)
       : around_(around),
         memory_(memory),
-        control_(std::get<PlanControl>(around.plan->steps[index].work)),
+        step_(around.plan->steps[index]),
+        control_(std::get<PlanControl>(step_.work)),
         form_(control_.form),
         bodies_(around.bodies[index]),
         workspace_(memory.arena + control_.workspace.offset),
-        layout_(control_layout(control_)) {}
+        layout_(control_layout(*around.plan, control_)) {}
 
-  Result<std::unique_ptr<Call>> run() {
-    std::vector<BoundBody> bound;
-    for (std::size_t b = 0; b < bodies_.size(); ++b) {
-      memories_.push_back(body_memory(b));
-      COLLAGE_TRY(BoundBody body, BoundBody::bind(bodies_[b], memories_.back()));
-      bound.push_back(std::move(body));
-    }
-    if (form_.op == ControlOperator::kIf)
-      return std::make_unique<IfCall>(outer(form_.operands.front()), std::move(bound));
-    auto call = std::make_unique<IterationCall>(std::move(bound.front()));
-    fill(*call);
-    return call;
-  }
+  Result<std::unique_ptr<Call>> run() { return form_.op == ControlOperator::kIf ? branches() : iterations(); }
 
  private:
   [[nodiscard]] std::byte* outer(PlanIndex index) const {
     return index == kNoValue ? nullptr : address_of(around_, memory_, index);
+  }
+
+  [[nodiscard]] bool is_open(PlanIndex index) const {
+    return index != kNoValue && is_given_in_run(around_.plan->values[index]);
+  }
+
+  /// The step's port that a result is.
+  [[nodiscard]] std::size_t port_of(PlanIndex result) const {
+    return static_cast<std::size_t>(std::ranges::find(step_.outputs, result) - step_.outputs.begin());
   }
 
   [[nodiscard]] BodyMemory body_memory(std::size_t b) const {
@@ -216,49 +103,133 @@ class Binder {
     return memory;
   }
 
-  void fill(IterationCall& call) const {
-    const PlanBody& body = control_.bodies.front();
-    const BodyMemory& memory = memories_.front();
-    const std::size_t first_output = leading_outputs(form_.op);
-    const std::size_t first_input = first_output * 2;
-    const std::size_t carried = carried_count(form_);
-    const std::size_t first_operand = leading_operands(form_.op);
-    for (std::size_t k = 0; k < carried; ++k) {
-      const std::size_t bytes = body.values[body.inputs[first_input + k]].bytes;
-      std::byte* const state = memory.inputs[first_input + k];
-      call.initial.push_back({state, outer(form_.operands[first_operand + k]), bytes});
-      call.carry.push_back({state, memory.outputs[first_output + k], bytes});
+  /// One for each input of a body, those of captured values filled in.
+  [[nodiscard]] std::vector<OpenSource> open_inputs(const PlanBody& body) const {
+    std::vector<OpenSource> sources(body.inputs.size());
+    const std::size_t first = body.inputs.size() - body.captures.size();
+    for (std::size_t c = 0; c < body.captures.size(); ++c)
+      if (is_open(body.captures[c])) sources[first + c] = source_of(around_, memory_, body.captures[c]);
+    return sources;
+  }
+
+  Result<std::unique_ptr<Call>> branches() const {
+    std::vector<Branch> bound;
+    for (std::size_t b = 0; b < bodies_.size(); ++b) {
+      Branch& branch = bound.emplace_back();
+      COLLAGE_TRY(branch.body, BoundBody::bind(bodies_[b], body_memory(b), open_inputs(*bodies_[b].plan)));
+      for (std::size_t k = 0; k < form_.results.size(); ++k)
+        if (const PlanIndex result = form_.results[k]; is_open(result))
+          branch.open_results.try_emplace(port_of(result), branch.body->output(k), around_.plan->values[result].name);
     }
-    for (std::size_t k = 0; k < form_.scan_inputs.size(); ++k)
-      add_slice(form_.operands[first_operand + carried + k], form_.scan_inputs[k],
-                memory.inputs[first_input + carried + k], call.scan_inputs, call.room);
-    for (std::size_t k = 0; k < form_.scan_outputs.size(); ++k)
-      add_slice(form_.results[carried + k], form_.scan_outputs[k], memory.outputs[first_output + carried + k],
-                call.scan_outputs, call.room);
+    return std::make_unique<IfCall>(outer(form_.operands.front()), std::move(bound));
+  }
+
+  Result<std::unique_ptr<Call>> iterations() const {
+    const BodyMemory memory = body_memory(0);
+    auto call = std::make_unique<IterationCall>();
+    IterationParts& parts = call->parts;
+    std::vector<OpenSource> sources = open_inputs(control_.bodies.front());
+    add_initial(memory, parts, sources);
+    add_scanned(memory, parts, sources);
+    COLLAGE_TRY(parts.body, BoundBody::bind(bodies_.front(), memory, std::move(sources)));
+    add_carry(memory, parts);
+    add_stacks(memory, parts);
     if (form_.op == ControlOperator::kLoop)
-      call.loop = {.trips = outer(form_.operands[0]),
-                   .condition = outer(form_.operands[1]),
-                   .iteration = memory.inputs[0],
-                   .condition_in = memory.inputs[1],
-                   .condition_out = memory.outputs[0]};
+      parts.loop = {.trips = outer(form_.operands[0]),
+                    .condition = outer(form_.operands[1]),
+                    .iteration = memory.inputs[0],
+                    .condition_in = memory.inputs[1],
+                    .condition_out = memory.outputs[0]};
+    return call;
+  }
+
+  [[nodiscard]] const PlanValue& body_input(std::size_t i) const {
+    const PlanBody& body = control_.bodies.front();
+    return body.values[body.inputs[i]];
+  }
+
+  /// The body's input that carried value `k` is.
+  [[nodiscard]] std::size_t carried_input(std::size_t k) const { return leading_outputs(form_.op) * 2 + k; }
+
+  /// Operands to what the first iteration reads.
+  void add_initial(const BodyMemory& memory, IterationParts& parts, std::vector<OpenSource>& sources) const {
+    for (std::size_t k = 0; k < carried_count(form_); ++k) {
+      const PlanIndex operand = form_.operands[leading_operands(form_.op) + k];
+      const std::size_t input = carried_input(k);
+      if (!is_given_in_run(body_input(input))) {
+        parts.initial.push_back({memory.inputs[input], outer(operand), body_input(input).bytes});
+        continue;
+      }
+      OpenCarried& carried = parts.open_carried.emplace_back(tensor_source(around_, memory_, operand, parts.known),
+                                                             OpenSource{}, GrownValue(body_input(input).name));
+      sources[input] = {.given = &carried.state.value()};
+    }
+  }
+
+  /// What an iteration made to what the next one reads.
+  void add_carry(const BodyMemory& memory, IterationParts& parts) const {
+    auto open = parts.open_carried.begin();
+    for (std::size_t k = 0; k < carried_count(form_); ++k) {
+      const std::size_t input = carried_input(k);
+      const std::size_t output = leading_outputs(form_.op) + k;
+      if (!is_given_in_run(body_input(input))) {
+        parts.carry.push_back({memory.inputs[input], memory.outputs[output], body_input(input).bytes});
+        continue;
+      }
+      open->next = parts.body->output(output);
+      if (form_.results[k] != kNoValue) parts.open_states[port_of(form_.results[k])] = &*open;
+      ++open;
+    }
+  }
+
+  void add_scanned(const BodyMemory& memory, IterationParts& parts, std::vector<OpenSource>& sources) const {
+    const std::size_t carried = carried_count(form_);
+    for (std::size_t k = 0; k < form_.scan_inputs.size(); ++k) {
+      const PlanIndex whole = form_.operands[leading_operands(form_.op) + carried + k];
+      const std::size_t input = carried_input(carried) + k;
+      if (!is_open(whole)) {
+        add_slice(whole, form_.scan_inputs[k], memory.inputs[input], parts.scan_inputs, parts.room);
+        continue;
+      }
+      const bool is_given = is_given_in_run(body_input(input));
+      OpenSlices& slices = parts.open_slices.emplace_back(source_of(around_, memory_, whole), form_.scan_inputs[k],
+                                                          body_input(input), is_given ? nullptr : memory.inputs[input]);
+      if (is_given) sources[input] = {.given = &slices.value()};
+    }
   }
 
   /// A stack nobody reads is not written.
+  void add_stacks(const BodyMemory& memory, IterationParts& parts) const {
+    const PlanBody& body = control_.bodies.front();
+    for (std::size_t k = 0; k < form_.scan_outputs.size(); ++k) {
+      const PlanIndex whole = form_.results[carried_count(form_) + k];
+      const std::size_t output = leading_outputs(form_.op) + carried_count(form_) + k;
+      if (whole == kNoValue) continue;
+      if (!is_open(whole)) {
+        add_slice(whole, form_.scan_outputs[k], memory.outputs[output], parts.scan_outputs, parts.room);
+        continue;
+      }
+      parts.open_results[port_of(whole)] = &parts.open_stacks.emplace_back(
+          parts.body->output(output),
+          GrownStack(around_.plan->values[whole].name, body.values[body.outputs[output]].type));
+    }
+  }
+
   void add_slice(PlanIndex whole, const Slicing& slicing, std::byte* slice, std::vector<SliceCopy>& copies,
                  std::int64_t& room) const {
-    if (whole == kNoValue) return;
-    copies.push_back(slice_copy(around_.plan->values[whole], slicing, outer(whole), slice));
+    const ValueType& type = around_.plan->values[whole].type;
+    copies.push_back(slice_copy(type.element, type.extents(), slicing, outer(whole), slice));
     room = copies.back().count;
   }
 
   const LoadedBody& around_;
   const BodyMemory& memory_;
+  const PlanStep& step_;
   const PlanControl& control_;
   const ControlForm& form_;
   const std::vector<LoadedBody>& bodies_;
   std::byte* workspace_;
   ControlLayout layout_;
-  std::vector<BodyMemory> memories_;
 };
 
 }  // namespace

@@ -40,15 +40,6 @@ struct CompatibilityReport {
   }
 };
 
-OpenValues dynamic_values(const Plan& plan) {
-  OpenValues dynamic;
-  for (std::size_t i = 0; i < plan.steps.size(); ++i)
-    for (std::uint32_t port = 0; port < plan.steps[i].outputs.size(); ++port)
-      if (const PlanIndex value = plan.steps[i].outputs[port]; plan.values[value].storage == Storage::kDynamic)
-        dynamic[value] = {i, port};
-  return dynamic;
-}
-
 std::vector<TensorPort> tensor_ports(const Plan& plan, const std::vector<PlanIndex>& values) {
   std::vector<TensorPort> ports;
   for (const PlanIndex index : values) {
@@ -158,7 +149,6 @@ Result<Executable> Executable::load(RealisedPlan realised, const BackendSource& 
   KernelLoader loader(state->plan, backends, state->threads);
   COLLAGE_TRY(state->model, loader.load_model());
   state->kernels = loader.take_kernels();
-  state->dynamic = dynamic_values(plan);
   state->inputs = tensor_ports(plan, plan.inputs);
   state->outputs = tensor_ports(plan, plan.outputs);
   return Executable(std::move(state));

@@ -21,7 +21,6 @@ struct Executable::State {
   std::string own_threads;                       ///< a backend of some step that takes no pool
   std::map<std::string, Device*> devices;        ///< by location, those with an arena
   LoadedBody model;                              ///< the plan's steps with their kernels
-  OpenValues dynamic;                            ///< which step makes each value of open shape
 };
 
 }  // namespace collage

@@ -126,7 +126,6 @@ struct ExecutionContext::State {
     if (!open_inputs.empty()) memory.input_extents = &open_inputs;
     if (pool) memory.pool = &*pool;
     memory.cancel = &cancel;
-    memory.open_values = &executable->dynamic;
     memory.calls = &owned;
     memory.held_inputs = &held_inputs;
     for (const BoundPort& port : inputs) memory.inputs.push_back(port.data);
@@ -285,7 +284,7 @@ Result<DynamicOutput> ExecutionContext::output_tensor(std::size_t i) const {
   if (value.storage == Storage::kInput) return OpenSource{.input = &state_->held_inputs[value.buffer]}.read();
   if (value.storage != Storage::kDynamic)
     return DynamicOutput{value.type.element, value.type.extents(), state_->outputs[i].data};
-  const auto [step, port] = state_->executable->dynamic.at(index);
+  const auto [step, port] = state_->executable->model.open_values.at(index);
   return state_->owned[step]->dynamic_output(port);
 }
 

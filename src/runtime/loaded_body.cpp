@@ -18,6 +18,15 @@ std::string text_of(const std::vector<Port>& ports) {
   return text;
 }
 
+OpenValues open_values_of(const PlanBody& plan) {
+  OpenValues open;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    for (std::uint32_t port = 0; port < plan.steps[i].outputs.size(); ++port)
+      if (const PlanIndex value = plan.steps[i].outputs[port]; plan.values[value].storage == Storage::kDynamic)
+        open[value] = {i, port};
+  return open;
+}
+
 }  // namespace
 
 Error in_step(Error error, std::size_t index, const PlanStep& step) {
@@ -33,6 +42,7 @@ Result<LoadedBody> KernelLoader::load(const PlanBody& plan, std::map<PlanIndex, 
                                       const std::string& where) {
   LoadedBody body{.plan = &plan,
                   .constants = std::move(constants),
+                  .open_values = open_values_of(plan),
                   .kernels = std::vector<const Kernel*>(plan.steps.size()),
                   .bodies = std::vector<std::vector<LoadedBody>>(plan.steps.size())};
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {

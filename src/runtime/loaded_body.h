@@ -13,15 +13,18 @@
 
 namespace collage {
 
+/// Which step and output port makes a value of open shape (Storage::kDynamic).
+using OpenValues = std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>>;
+
 struct LoadedBody {
   const PlanBody* plan = nullptr;
   std::map<PlanIndex, Tensor> constants;        ///< of this body's kConstant values
+  OpenValues open_values;                       ///< those that a step makes
   std::vector<const Kernel*> kernels;           ///< by step; null for views and control steps
   std::vector<std::vector<LoadedBody>> bodies;  ///< by step; empty but for control steps
 };
 
-/// Which step and output port makes a value of open shape (Storage::kDynamic).
-using OpenValues = std::map<PlanIndex, std::pair<std::size_t, std::uint32_t>>;
+struct OpenSource;
 
 /// What a model input of a held type is now. A step takes it again when the version has changed.
 struct HeldInput {
@@ -38,8 +41,8 @@ struct BodyMemory {
   const std::vector<Extents>* input_extents = nullptr;        ///< by input of a plan whose inputs are open; null else
   ThreadPool* pool = nullptr;                                 ///< of the caller; null: none
   const std::stop_token* cancel = nullptr;                    ///< of the run under way; null: never
-  const OpenValues* open_values = nullptr;                    ///< null inside bodies, which have none
-  const std::vector<std::unique_ptr<Call>>* calls = nullptr;  ///< by step: what makes them; null inside bodies
+  const std::vector<std::unique_ptr<Call>>* calls = nullptr;  ///< by step: what makes values of open shape
+  const std::vector<OpenSource>* open_inputs = nullptr;       ///< by input of a body; null for a model
   const std::vector<HeldInput>* held_inputs = nullptr;        ///< by input of the model; null inside bodies
 };
 

@@ -118,6 +118,7 @@ class OpenStepCall final : public Call {
 }  // namespace
 
 Result<DynamicOutput> OpenSource::read() const {
+  if (given != nullptr) return *given;
   if (input == nullptr) return (*calls)[step]->dynamic_output(port);
   if (input->value == nullptr)
     return fail(ExitCode::kUsage, "input/missing", "an input of strings, a sequence, an optional or a map",
@@ -128,8 +129,18 @@ Result<DynamicOutput> OpenSource::read() const {
 OpenSource source_of(const LoadedBody& body, const BodyMemory& memory, PlanIndex value) {
   const PlanValue& of = body.plan->values[value];
   if (of.storage == Storage::kInput) return {.input = &(*memory.held_inputs)[of.buffer]};
-  const auto [step, port] = memory.open_values->at(value);
-  return {.calls = memory.calls, .step = step, .port = port};
+  const auto made = body.open_values.find(value);
+  if (made == body.open_values.end()) return (*memory.open_inputs)[of.buffer];
+  return {.calls = memory.calls, .step = made->second.first, .port = made->second.second};
+}
+
+OpenSource tensor_source(const LoadedBody& body, const BodyMemory& memory, PlanIndex index,
+                         std::deque<DynamicOutput>& known) {
+  const PlanValue& value = body.plan->values[index];
+  if (is_given_in_run(value)) return source_of(body, memory, index);
+  known.push_back(
+      {.type = value.type.element, .extents = extents_of(memory, value), .data = address_of(body, memory, index)});
+  return {.given = &known.back()};
 }
 
 Result<std::unique_ptr<Call>> open_step_call(const LoadedBody& body, const BodyMemory& memory, std::size_t index,

@@ -107,6 +107,20 @@ TEST(Import, BodiesBecomeGraphsWithCaptures) {
   EXPECT_EQ(type_of(*body->graph, "a"), "f32[2]");
 }
 
+TEST(Import, WholeNumbersThatABodyCapturesGiveItsValuesTheirShapes) {
+  const Graph graph = imported_graph(opset_model(13, R"(g (bool c, float[2, 6] x) => (float[a] y)
+      <int64[2] shape = {3, 4}, float[2, 6] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}> {
+      y = If(c) <then_branch = then_g () => (float[b] t) {
+                   t = If(c) <then_branch = inner () => (float[d] p) { p = Reshape(x, shape) },
+                              else_branch = other () => (float[e] q) { q = Reshape(w, shape) }> },
+                 else_branch = else_g () => (float[f] r) { s = Add(x, w) r = Reshape(s, shape) }> })"));
+  EXPECT_EQ(type_of(graph, "y"), "f32[3,4]");
+  const Node& branch = node_of(graph, "If");
+  std::vector<std::string> captured;
+  for (const ValueId id : branch.captures) captured.push_back(graph.value(id).name);
+  EXPECT_THAT(captured, ::testing::UnorderedElementsAre("c", "x", "w")) << "floats stay outside";
+}
+
 TEST(Import, KeepsOperatorsOfVendorsThatSomebodyKnowsAndInfersTheirShapes) {
   const Graph graph = imported_graph(bytes_of(model_of(R"(<ir_version: 8, opset_import: ["" : 13, "com.microsoft" : 1]>
       g (float[1, 4, 8, 8] x, float[6, 4, 3, 3] w) => (float[a, b, c, d] y)

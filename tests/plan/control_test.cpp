@@ -35,11 +35,33 @@ TEST(Bodies, OfKnownShapesCanBePlaced) {
       << "any number of iterations, and a formal input without a type";
 }
 
+TEST(Bodies, OfOpenShapesCanBePlacedWhereRanksAreKnown) {
+  EXPECT_EQ(refusal_of(R"(%y: f32[N] = If(%c) captures(%x) {else_branch=graph e() -> (%x) { capture %x: f32[4] },
+      then_branch=graph t() -> (%w) { constant %w = f32[1]{1.0} }} "if")"),
+            "");
+  const std::string growing = R"(%y: f32[RESULT], %z: f32[?,HEIGHT] = Loop(%n, %c, %x) {body=graph b(%i: i64[],
+      %d: bool[], %s: f32[?]) -> (%d, %t, %t) { %t: f32[M] = Grow(%s) "n" }} "loop")";
+  const auto with = [&](const std::string& result, const std::string& height) {
+    std::string text = growing;
+    text.replace(text.find("RESULT"), 6, result);
+    text.replace(text.find("HEIGHT"), 6, height);
+    return text;
+  };
+  EXPECT_EQ(refusal_of(with("?", "?")), "");
+  EXPECT_THAT(refusal_of(with("4", "?")), HasSubstr("s of body b is f32[?] where f32[4] is needed"));
+  EXPECT_THAT(refusal_of(with("?,?", "?")), HasSubstr("where f32[?,?] is needed"));
+  EXPECT_THAT(refusal_of(with("?", "?,?")), HasSubstr("t of body b is f32[M] where f32[?,?] is needed"));
+  EXPECT_THAT(refusal_of(R"(%y: f32[?,4] = Scan(%q) {body=graph b(%s: f32[4]) -> (%s) { }, num_scan_inputs=1,
+      scan_output_directions=[1]} "scan")",
+                         "%q: f32[?,4]"),
+              HasSubstr("from its end"));
+}
+
 TEST(Bodies, AreRefusedWithAReason) {
   EXPECT_THAT(refusal_of(R"(%y: f32[4] = Neg(%x) "n")"), HasSubstr("Neg"));
-  EXPECT_THAT(refusal_of(R"(%y: f32[N] = If(%c) captures(%x) {else_branch=graph e() -> (%x) { capture %x: f32[4] },
-      then_branch=graph t() -> (%w) { constant %w = f32[1]{1.0} }} "if")"),
-              HasSubstr("y is f32[N]"));
+  EXPECT_THAT(refusal_of(R"(%y: f32[*] = If(%c) captures(%x) {else_branch=graph e() -> (%x) { capture %x: f32[4] },
+      then_branch=graph t() -> (%w) { constant %w = f32[1,1]{1.0} }} "if")"),
+              HasSubstr("y is f32[*]"));
   EXPECT_THAT(refusal_of(R"(%y: f32[4] = If(%c) captures(%x) {else_branch=graph e() -> (%x) { capture %x: f32[4] },
       then_branch=graph t() -> (%w) { constant %w = f32[1]{1.0} }} "if")"),
               HasSubstr("w of body t is f32[1]"));
@@ -52,12 +74,12 @@ TEST(Bodies, AreRefusedWithAReason) {
     return "constant %three = i64[]{3} constant %four = i64[]{4}\n" + text;
   };
   EXPECT_EQ(refusal_of(with("%three", "Identity")), "");
-  EXPECT_THAT(refusal_of(with("%n", "Identity")), HasSubstr("trip count"));
-  EXPECT_THAT(refusal_of(with("%three", "Not")), HasSubstr("trip count")) << "the condition may turn false";
+  EXPECT_THAT(refusal_of(with("%n", "Identity")), HasSubstr("an unknown number of iterations gives f32[3,4]"));
+  EXPECT_THAT(refusal_of(with("%three", "Not")), HasSubstr("an unknown number")) << "the condition may turn false";
   EXPECT_THAT(refusal_of(with("%four", "Identity")), HasSubstr("4 iterations give f32[3,4]"));
   EXPECT_THAT(refusal_of(R"(%y: f32[4] = Loop(%n, %c, %x) {body=graph b(%i: i64[], %d: bool[], %s: f32[4]) -> (%d, %t) {
       %t: f32[M] = Grow(%s) "n" }} "loop")"),
-              HasSubstr("t is f32[M]"));
+              HasSubstr("t of body b is f32[M]"));
   EXPECT_THAT(refusal_of(R"(%y: seq(f32[4]) = Loop(%n, %c, %q) {body=graph b(%i: i64[], %d: bool[], %s: seq(f32[4]))
       -> (%d, %s) { }} "loop")",
                          "%q: seq(f32[4]), %n: i64[], %c: bool[]"),
@@ -100,13 +122,16 @@ TEST(Bodies, ProveTypesOfResultsThatImportLeftOpen) {
   };
   EXPECT_EQ(types_after(with("%three", "4")), "f32[4] f32[3,4] ");
   EXPECT_EQ(types_after(with("%n", "4")), "f32[4] f32[?,4] ");
-  EXPECT_EQ(types_after(with("%three", "5")), "f32[*] f32[?,4] ") << "the carried value grows";
+  EXPECT_EQ(types_after(with("%three", "5")), "f32[?] f32[?,4] ") << "the carried value grows";
   const std::string choice = R"(%y: f32[*] = If(%c) captures(%x) {else_branch=graph e() -> (%x) { capture %x: f32[4] },
       then_branch=graph t() -> (%w) { constant %w = f32[COUNT]{1.0,2.0,3.0,4.0} }} "if")";
   std::string equal = choice;
   EXPECT_EQ(types_after(equal.replace(equal.find("COUNT"), 5, "4")), "f32[4] ");
   std::string other = choice;
   EXPECT_EQ(types_after(other.replace(other.find("COUNT"), 5, "2,2")), "f32[*] ");
+  std::string longer = choice;
+  longer.replace(longer.find("COUNT"), 5, "5").replace(longer.find("4.0}"), 4, "4.0,5.0}");
+  EXPECT_EQ(types_after(longer), "f32[?] ") << "the rank is known";
 }
 
 TEST(ControlPlans, HoldEachConstantOnceWhateverTheLevel) {
@@ -135,7 +160,7 @@ TEST(ControlPlans, PutTheArenasOfBodiesIntoTheirStepsWorkspace) {
   EXPECT_GT(choice.bodies[0].arena_bytes, 0U);
   // No two ports of the body share bytes with each other or with the arena.
   std::vector<std::pair<std::size_t, std::size_t>> parts = {{0, body.arena_bytes}};
-  const ControlLayout layout = control_layout(scan);
+  const ControlLayout layout = control_layout(plan, scan);
   const auto add = [&](const std::vector<ControlPort>& ports, const std::vector<PlanIndex>& values) {
     for (std::size_t i = 0; i < ports.size(); ++i)
       if (ports[i].value == kNoValue) parts.emplace_back(ports[i].offset, body.values[values[i]].bytes);

@@ -79,7 +79,9 @@ std::string many_shapes() {
 std::vector<std::string> plans_to_run() {
   const auto control = parse_graph(kControl);
   COLLAGE_CHECK(control.has_value(), control ? "" : to_string(control.error()));
-  return {saved(all_plain(sample_graph())), saved(all_plain(*control)), many_shapes()};
+  const auto open = parse_graph(kOpenControl);
+  COLLAGE_CHECK(open.has_value(), open ? "" : to_string(open.error()));
+  return {saved(all_plain(sample_graph())), saved(all_plain(*control)), saved(all_plain(*open)), many_shapes()};
 }
 
 std::vector<std::string> plans_to_explain() {

@@ -99,6 +99,60 @@ TEST(ControlSteps, TimesOfAProfiledRunIncludeTheBodies) {
   EXPECT_GT(times[1], 0);
 }
 
+/// Type and elements of an output of open shape.
+std::pair<Extents, std::vector<float>> open_output(const ExecutionContext& context, std::size_t i) {
+  const auto made = context.output_tensor(i);
+  EXPECT_TRUE(made) << to_string(made.error());
+  if (!made) return {};
+  const auto* const values = static_cast<const float*>(made->data);
+  return {made->extents, std::vector<float>(values, values + element_count(made->extents))};
+}
+
+TEST(ControlSteps, PassOnValuesWhoseExtentsTheRunDecides) {
+  using Seen = std::pair<Extents, std::vector<float>>;
+  Ready plan(kOpenControl);
+  EXPECT_FALSE(plan.context().output_tensor(0)) << "before a run";
+  plan.set<float>(1, {1, 2, 3, 4});
+  for (const bool condition : {true, false, true}) {
+    const Seen chosen = condition ? Seen{{2}, {1, 10}} : Seen{{4}, {2, 4, 6, 8}};
+    for (const std::int64_t count : {3, 0, 2}) {
+      SCOPED_TRACE(testing::Message() << condition << ", " << count << " iterations");
+      plan.set_bool(0, condition);
+      plan.set<std::int64_t>(2, {count});
+      const auto ran = plan.context().run();
+      ASSERT_TRUE(ran) << to_string(ran.error());
+      EXPECT_EQ(open_output(plan.context(), 0), chosen);
+      const auto [extents, stack] = open_output(plan.context(), 2);
+      EXPECT_THAT(extents, ElementsAre(count, 4));
+      for (std::size_t i = 0; i < stack.size(); ++i)
+        EXPECT_EQ(stack[i], static_cast<float>((i % 4 + 1) * (std::size_t{2} << i / 4)));
+      const Seen x = {{4}, {1, 2, 3, 4}};
+      EXPECT_EQ(open_output(plan.context(), 3), count % 2 == 0 ? x : chosen);
+      EXPECT_EQ(open_output(plan.context(), 4), count % 2 == 0 ? chosen : x);
+    }
+  }
+}
+
+TEST(ControlSteps, OfOpenShapeThatPlansGetWrongAreDamage) {
+  const RealisedPlan whole = all_plain(graph_of(kOpenControl));
+  ASSERT_TRUE(verify(whole.plan));
+  const auto refusal = [&](std::size_t step, const std::function<void(PlanBody&)>& change) {
+    Plan plan = whole.plan;
+    change(std::get<PlanControl>(plan.steps[step].work).bodies.back());
+    const auto checked = verify(plan);
+    return checked ? std::string() : checked.error().where + checked.error().saw + ", " + checked.error().allowed;
+  };
+  const auto input = [](PlanBody& body, std::size_t i) -> PlanValue& { return body.values[body.inputs[i]]; };
+  EXPECT_THAT(refusal(2, [&](PlanBody& body) { input(body, 2).buffer = 3; }), HasSubstr("the start of its input"));
+  EXPECT_THAT(refusal(2, [&](PlanBody& body) { input(body, 2).type = f32({4}); }),
+              HasSubstr("plain tensors of known rank"));
+  EXPECT_THAT(refusal(2, [&](PlanBody& body) { input(body, 2).type.element = ElementType::kInt64; }),
+              HasSubstr("f32[4]"));
+  EXPECT_THAT(refusal(2, [&](PlanBody& body) { input(body, 2).type.shape->emplace_back(); }), HasSubstr("f32[4]"));
+  EXPECT_THAT(refusal(2, [&](PlanBody& body) { body.outputs[1] = body.inputs[0]; }), HasSubstr("i64"));
+  EXPECT_THAT(refusal(1, [&](PlanBody& body) { body.steps[0].outputs[0] = body.inputs[0]; }), HasSubstr("read-only"));
+}
+
 const char* const kNestedIfs = R"(graph g(%p: bool[], %q: bool[], %x: f32[2]) -> (%y) {
   opset ai.onnx 26
   %y: f32[2] = If(%p) captures(%q, %x) {else_branch=graph no() -> (%n) {

@@ -135,6 +135,25 @@ inline RealisedPlan all_plain(const Graph& graph) {
   return HostPlanner(graph, [](std::size_t) { return std::size_t{0}; }).plan().value();
 }
 
+/// Branches of other extents, a stack as high as the data say, two values of open shape that change places: in kernels
+/// that know nothing of open shapes.
+inline constexpr const char* kOpenControl =
+    R"(graph g(%cond: bool[], %x: f32[4], %count: i64[]) -> (%y, %l, %z, %u, %v) {
+  opset ai.onnx 26
+  %y: f32[?] = If(%cond) captures(%x) {else_branch=graph other() -> (%q) {
+      capture %x: f32[4]
+      %q: f32[4] = Add(%x, %x) "Add_0"
+    }, then_branch=graph same() -> (%w) {
+      constant %w = f32[2]{1.0,10.0}
+    }} "If_0"
+  %l: f32[4], %z: f32[?,4] = Loop(%count, _, %x) {body=graph body(%i: i64[], %go: bool[], %s: f32[4]) -> (%go, %r, %r) {
+      %r: f32[4] = Add(%s, %s) "Add_0"
+    }} "Loop_1"
+  %u: f32[?], %v: f32[?] = Loop(%count, _, %x, %y) {body=graph turn(%j: i64[], %on: bool[], %a: f32[?], %b: f32[?]) -> (%on, %b, %a) {
+    }} "Loop_2"
+}
+)";
+
 inline ValueType f32(const Extents& extents) { return ValueType::tensor(ElementType::kFloat32, extents); }
 
 inline ValueId add_op(Graph& graph, const std::string& op, std::vector<ValueId> in, const Extents& extents,

@@ -10,7 +10,8 @@ namespace collage {
 
 /// Which storages have a number beside the offset.
 constexpr bool has_buffer(Storage storage, bool is_in_body) {
-  return storage == Storage::kInput || storage == Storage::kOutput || (is_in_body && storage == Storage::kConstant);
+  return storage == Storage::kInput || storage == Storage::kOutput ||
+         (is_in_body && (storage == Storage::kConstant || storage == Storage::kDynamic));
 }
 
 }  // namespace collage

@@ -7,7 +7,6 @@
 
 #include "plan/add_artifact.h"
 #include "plan/control.h"
-#include "plan/open_values.h"
 #include "plan/realise/step_maker.h"
 
 namespace collage {
@@ -44,7 +43,7 @@ Result<void> ControlStepMaker::add(const CoverStep& from, std::span<const Artifa
     COLLAGE_TRY(control.form.results.back(), draft_.write(id, {}, index));
     step.outputs.push_back(control.form.results.back());
   }
-  control.workspace.bytes = control_layout(control).bytes;
+  control.workspace.bytes = control_layout(draft_.out().plan, control).bytes;
   step.work = std::move(control);
   draft_.add_step(std::move(step), {});
   return {};
@@ -62,9 +61,10 @@ Result<std::vector<PlanIndex>> ControlStepMaker::operands_of(PlanStep& step, con
 
 Result<PlanIndex> ControlStepMaker::read_operand(PlanStep& step, ValueId id, std::size_t index) {
   COLLAGE_TRY(const PlanIndex value, draft_.read(id, {}, index));
-  if (is_given_in_run(draft_.value(value)))
+  const PlanValue& read = draft_.value(value);
+  if (!read.type.is_static() && !(read.storage == Storage::kDynamic && read.type.is_open()))
     return fail(ExitCode::kUnsupported, "plan/dynamic-value", graph_.value(id).name,
-                to_string(graph_.value(id).type) + " as an operand", "known shapes for an operator with bodies");
+                to_string(graph_.value(id).type) + " as an operand", "tensors of known rank that a step made");
   if (std::ranges::find(step.inputs, value) == step.inputs.end()) step.inputs.push_back(value);
   return value;
 }
@@ -77,12 +77,8 @@ Result<RealisedPlan> ControlStepMaker::realise_body(const Graph& body, const Cov
   request.artifacts.assign(artifacts.begin(), artifacts.end());
   request.format_bytes = draft_.request().format_bytes;
   request.copy_artifact = draft_.request().copy_artifact;
-  COLLAGE_TRY(RealisedPlan realised, realise_body_of(request));
-  for (const PlanIndex output : realised.plan.outputs)
-    if (const PlanValue& value = realised.plan.values[output]; is_given_in_run(value))
-      return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " from a body",
-                  "known shapes at a body's border");
-  return realised;
+  request.is_body = true;
+  return realise_body_of(request);
 }
 
 void ControlStepMaker::adopt(PlanControl& control, const Node& node, RealisedPlan body) {

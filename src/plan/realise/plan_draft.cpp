@@ -13,8 +13,10 @@
 namespace collage {
 namespace {
 
-/// An engine that runs everything takes inputs of any extents; none of them is an output as it came.
+/// A step around a body gives it tensors of known rank. An engine that runs everything takes inputs of any extents;
+/// none of them is an output as it came.
 bool may_be_open(const RealiseRequest& request, ValueId input) {
+  if (request.is_body) return request.graph->value(input).type.is_open();
   const std::vector<CoverStep>& steps = request.cover->steps;
   return steps.size() == 1 && is_kernel(steps.front()) &&
          std::ranges::find(request.graph->outputs, input) == request.graph->outputs.end();
@@ -56,9 +58,10 @@ Result<void> PlanDraft::add_inputs() {
       return fail(ExitCode::kUnsupported, "plan/dynamic-value", value.name, to_string(value.type) + " as model input",
                   "a tensor whose every extent is bound, or one step that reads it");
     COLLAGE_TRY(const std::size_t bytes, bytes_of(value.type, plain()));
+    const bool is_given = request_.is_body && value.type.is_open();
     const PlanIndex index = new_value({.name = value.name,
                                        .type = value.type,
-                                       .storage = Storage::kInput,
+                                       .storage = is_given ? Storage::kDynamic : Storage::kInput,
                                        .buffer = static_cast<std::uint32_t>(i),
                                        .offset = 0,
                                        .bytes = bytes},

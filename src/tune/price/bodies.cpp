@@ -6,6 +6,7 @@
 
 #include "backend/roles.h"
 #include "numbers/graph_file.h"
+#include "numbers/recorded_extents.h"
 #include "plan/control.h"
 #include "region/narrow_variant.h"
 #include "tune/jobs.h"
@@ -130,7 +131,7 @@ Result<Placements> BodyPlacer::place(const Graph& graph, const PricingOptions& p
 Result<PlacedBodies> BodyPlacer::place_node(const Graph& graph, const Node& node, const PricingOptions& pricing) {
   COLLAGE_TRY(const Record values, Record::open(pricing.files.record_file));
   const std::vector<double> runs = body_runs(graph, node, values);
-  const std::vector<Graph> bodies = free_bodies(graph, node);
+  std::vector<Graph> bodies = free_bodies(graph, node);
   PlacedBodies placed;
   for (std::size_t b = 0; b < bodies.size(); ++b) {
     PlacedBody body;
@@ -155,10 +156,6 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const P
   CandidatePool pool = propose(body, uses_of(body), proposers);
   // Errors of an iteration add up over the next ones, and no later search could take them back.
   std::erase_if(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });
-  // Memory of a body is laid out before it runs.
-  std::erase_if(pool.candidates, [&, uses = uses_of(body)](const Candidate& one) {
-    return !has_static_border(body, uses, pool.regions[one.region]);
-  });
   apply_rules(body, options_.rules, pool);
   Pricing pricing(options, body, context_.registry, context_.store);
   std::vector<Cost> costs(pool.candidates.size(), Unknown{});
@@ -207,8 +204,8 @@ Result<std::vector<Cost>> BodyPlacer::price(CoverRequest request, Pricing& prici
   return std::move(prices.costs);
 }
 
-Result<PricingOptions> BodyPlacer::record_body(const Graph& graph, const Node& node, std::size_t number,
-                                               const Graph& body, const Record& values) {
+Result<PricingOptions> BodyPlacer::record_body(const Graph& graph, const Node& node, std::size_t number, Graph& body,
+                                               const Record& values) {
   const auto file = [&](const char* kind) { return context_.folder.file(fmt::format("body-{}-{}", files_++, kind)); };
   const std::string inputs = file("inputs");
   COLLAGE_TRY_VOID(write_body_inputs(graph, node, number, values, inputs));
@@ -222,6 +219,8 @@ Result<PricingOptions> BodyPlacer::record_body(const Graph& graph, const Node& n
                                             .backend = kReferenceEngine,
                                             .all_values = true,
                                             .model_file = std::nullopt}));
+  COLLAGE_TRY(const Record recorded, Record::open(options.files.record_file));
+  COLLAGE_TRY_VOID(note_recorded_extents(recorded, body));
   return options;
 }
 
@@ -240,7 +239,7 @@ Result<std::vector<Artifact>> BodyPlacer::artifacts(const Graph& graph, const st
     if (control == nullptr) continue;
     const Node& node = graph.nodes[control->region.nodes.next()];
     COLLAGE_TRY(const Record values, Record::open(record));
-    const std::vector<Graph> bodies = free_bodies(graph, node);
+    std::vector<Graph> bodies = free_bodies(graph, node);
     for (std::size_t b = 0; b < bodies.size(); ++b) {
       if (bodies[b].nodes.empty()) continue;
       COLLAGE_TRY(const PricingOptions options, record_body(graph, node, b, bodies[b], values));

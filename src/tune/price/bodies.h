@@ -86,9 +86,10 @@ class BodyPlacer {
   [[nodiscard]] Result<std::vector<Artifact>> artifacts(const Graph& graph, const std::string& record,
                                                         const Cover& cover, Pricing& pricing,
                                                         const ArtifactLimits& limits);
-  /// Pricing of free_bodies()[number] of the node, which is `body`, on what its inputs were in `values`.
+  /// Pricing of free_bodies()[number] of the node, which is `body`, on what its inputs were in `values`. The body's
+  /// values of open shape get the extents that they had.
   [[nodiscard]] Result<PricingOptions> record_body(const Graph& graph, const Node& node, std::size_t number,
-                                                   const Graph& body, const Record& values);
+                                                   Graph& body, const Record& values);
 
   BodiesOptions options_;
   BodiesContext context_;

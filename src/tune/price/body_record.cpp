@@ -68,6 +68,17 @@ Result<std::vector<Tensor>> formal_inputs(const Graph& graph, const Node& node, 
   return inputs;
 }
 
+/// Iterations of a Loop, which its stacks show.
+std::optional<std::int64_t> stacked_height(const Graph& graph, const Node& node, const Record& record) {
+  if (control_operator_of(node) != ControlOperator::kLoop) return std::nullopt;
+  for (std::size_t k = node.inputs.size() - 2; k < node.outputs.size(); ++k) {
+    if (!node.outputs[k].valid()) continue;
+    const auto stack = value_in(graph, record, node.outputs[k]);
+    if (stack && !stack->extents.empty()) return stack->extents.front();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<void> write_body_inputs(const Graph& graph, const Node& node, std::size_t body, const Record& record,
@@ -95,6 +106,7 @@ std::vector<double> body_runs(const Graph& graph, const Node& node, const Record
   const auto trips = scalar_in<std::int64_t>(graph, record, input_of(node, 0));
   if (input_of(node, 1).valid() && scalar_in<std::uint8_t>(graph, record, node.inputs[1]) == 0) return {0};
   if (trips && keeps_condition(node)) return {static_cast<double>(std::max<std::int64_t>(0, *trips))};
+  if (const auto height = stacked_height(graph, node, record)) return {static_cast<double>(*height)};
   return {1};
 }
 

@@ -19,7 +19,8 @@ namespace collage {
                                              const Record& record, const std::string& path);
 
 /// Runs of each body in one run of the operator: of an If's branches, whose condition the record tells; of a loop's
-/// body, its trip count. Where neither graph nor record knows: 1/2 for a branch, 1 for a loop.
+/// body, its trip count, or the height of its stacks. Where neither graph nor record knows: 1/2 for a branch, 1 for a
+/// loop.
 [[nodiscard]] std::vector<double> body_runs(const Graph& graph, const Node& node, const Record& record);
 
 }  // namespace collage

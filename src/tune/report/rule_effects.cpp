@@ -116,6 +116,22 @@ void count_rule_steps(const Graph& graph, const UserRules& rules, const Cover& c
   }
 }
 
+namespace {
+
+/// ": bodies: shape: ..." by those who refused the node alone.
+std::string refused_alone(const CandidatePool& pool, std::size_t node) {
+  std::string text;
+  for (const RegionRefusal& one : pool.refusals) {
+    const NodeSet& nodes = pool.regions[one.region].nodes;
+    if (nodes.count() == 1 && nodes.contains(node))
+      text += fmt::format("{}{}: {}: {}", text.empty() ? ": " : "; ", one.backend, name_of(one.refusal.reason),
+                          one.refusal.detail);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string nobody_left(const Graph& graph, std::span<const NodeRule> rules, const CandidatePool& before,
                         const CandidatePool& after) {
   const std::vector<std::size_t> bare = nodes_without_candidate(graph, before);
@@ -124,8 +140,8 @@ std::string nobody_left(const Graph& graph, std::span<const NodeRule> rules, con
     std::string named;
     for (const NodeRule& rule : rules)
       if (names_node(rule, graph.nodes[n])) named += (named.empty() ? "" : " and ") + text_of(rule);
-    return fmt::format("{} leave nobody for {} ({})", named.empty() ? "--pin and --ban" : named, graph.nodes[n].name,
-                       graph.nodes[n].op_type);
+    return fmt::format("{} leave nobody for {} ({}){}", named.empty() ? "--pin and --ban" : named, graph.nodes[n].name,
+                       graph.nodes[n].op_type, refused_alone(after, n));
   }
   return {};
 }

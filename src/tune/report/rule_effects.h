@@ -38,8 +38,8 @@ struct RuleEffect {
 /// Counts the steps of a cover on what user rules match; `effects` as effects_of() gave them for `rules`.
 void count_rule_steps(const Graph& graph, const UserRules& rules, const Cover& cover, std::span<RuleEffect> effects);
 
-/// The rules that leave a node without candidates, which had some in `before` and has none in `after`; "" when there is
-/// no such node.
+/// The rules that leave a node without candidates, which had some in `before` and has none in `after`, and why those
+/// who refuse it do; "" when there is no such node.
 [[nodiscard]] std::string nobody_left(const Graph& graph, std::span<const NodeRule> rules, const CandidatePool& before,
                                       const CandidatePool& after);
 

@@ -42,7 +42,7 @@ class SchemasTest : public TestBackendsTest {
     EXPECT_NE(check.problem(misspelt), "");
   }
 
-  Json answer(Words arguments, const testing::Matcher<int>& exit_code = 0) {
+  Json answer(Words arguments, const ::testing::Matcher<int>& exit_code = 0) {
     arguments.insert(arguments.end(), {"--json", "-"});
     const Ended ended = run(arguments);
     EXPECT_THAT(ended.exit_code, exit_code) << describe(ended);
@@ -93,7 +93,8 @@ void SchemasTest::use_one_plan() {
   accept(parsed(read_all(bundle + "/repro.json")));
   (void)answer({"bench", plan_, "--seconds", "0.05"});
   (void)answer({"verify", plan_});
-  (void)answer({"recheck", plan_, "--force"}, testing::AnyOf(0, 1));  // 1: a busy machine's times ask for another tune
+  (void)answer({"recheck", plan_, "--force"},
+               ::testing::AnyOf(0, 1));  // 1: a busy machine's times ask for another tune
   const Json story = answer({"explain", plan_});
   (void)answer({"explain", plan_, "--why-not", story["nodes"][0]["node"].get<std::string>() + "=onednn"});
   const Json& first = story["nodes"][0];
