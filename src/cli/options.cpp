@@ -34,6 +34,21 @@ Result<void> check_output(const std::string& path) {
 /// Where --help lists them.
 constexpr const char* kShared = "Common options";
 
+void add_limit(CLI::App& command, CommonOptions& options) {
+  command
+      .add_option("--limit", options.limits, "how much a model may ask for, of what `collage limits` lists; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("NAME=VALUE")
+      ->group(kShared);
+}
+
+/// What --limit says. Error cli/bad-option.
+Result<ImportLimits> limits_from(const CommonOptions& options) {
+  ImportLimits limits;
+  for (const std::string& text : options.limits) COLLAGE_TRY_VOID(set_limit(limits, text));
+  return limits;
+}
+
 }  // namespace
 
 Result<void> check_outputs(const CommonOptions& options) {
@@ -119,14 +134,6 @@ void add_input_range(CLI::App& command, CommonOptions& options) {
       ->group(kShared);
 }
 
-void add_limit(CLI::App& command, CommonOptions& options) {
-  command
-      .add_option("--limit", options.limits, "how much a model may ask for, of what `collage limits` lists; repeatable")
-      ->allow_extra_args(false)
-      ->option_text("NAME=VALUE")
-      ->group(kShared);
-}
-
 void add_reader(CLI::App& command, CommonOptions& options) {
   add_limit(command, options);
   command
@@ -196,12 +203,6 @@ Result<Signers> signers_from(const std::vector<std::string>& files) {
     signers.insert(signers.end(), keys.begin(), keys.end());
   }
   return signers;
-}
-
-Result<ImportLimits> limits_from(const CommonOptions& options) {
-  ImportLimits limits;
-  for (const std::string& text : options.limits) COLLAGE_TRY_VOID(set_limit(limits, text));
-  return limits;
 }
 
 Result<ModelReader> model_reader(const CommonOptions& options) {

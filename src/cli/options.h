@@ -55,7 +55,6 @@ void add_passes(CLI::App& command, CommonOptions& options);
 /// `help` describes the allowed values.
 void add_shape(CLI::App& command, CommonOptions& options, const std::string& help);
 void add_input_range(CLI::App& command, CommonOptions& options);
-void add_limit(CLI::App& command, CommonOptions& options);
 /// --limit and --trust.
 void add_reader(CLI::App& command, CommonOptions& options);
 void add_require_signature(CLI::App& command, CommonOptions& options);
@@ -80,8 +79,6 @@ inline constexpr const char* kOneShape = "DIM=8 for a dimension, NAME=1x3x224x22
 [[nodiscard]] OptionLabel label(const std::string& option);
 /// The public keys in these files. Errors io/cannot-read, signature/bad-key.
 [[nodiscard]] Result<Signers> signers_from(const std::vector<std::string>& files);
-/// What --limit says. Error cli/bad-option.
-[[nodiscard]] Result<ImportLimits> limits_from(const CommonOptions& options);
 /// What --limit and --trust say. Error cli/bad-option, errors of worker_command().
 [[nodiscard]] Result<ModelReader> model_reader(const CommonOptions& options);
 /// "90s", "5m", "1h", or plain seconds; 0 where that means something.

@@ -38,8 +38,6 @@ struct Comparison {
   std::string mismatch;  ///< "f32[2], expected f16[2]" when type, extents or byte count differ; else empty
 };
 
-/// What integers after a quantiser may differ by.
-inline constexpr double kOneStep = 1;
 
 /// Compares element by element. Floats and complex use the bound above plus `slack`; integers may differ by `slack`,
 /// everything else must be bit-equal. Thread-safe; allocates nothing large.

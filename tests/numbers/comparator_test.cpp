@@ -14,7 +14,7 @@ namespace {
 using Comparator = std::function<Comparison(const PlantedCase&)>;
 
 Comparison product(const PlantedCase& c) {
-  return compare(c.seen, c.expected, c.accuracy, c.is_16bit, c.one_step ? kOneStep : 0);
+  return compare(c.seen, c.expected, c.accuracy, c.is_16bit, c.one_step ? 1 : 0);
 }
 
 /// The first case that the comparator gets wrong; empty when none.

@@ -100,11 +100,11 @@ collage_status* recheck_plan(const collage_check_options* options, collage_repor
       [](const collage_check_options& given, const Context& context, Registry& registry) -> Result<collage_report> {
         RecheckOptions asked{.plan = given.plan,
                              .model = optional_path(given.model),
-                             .limits = context.limits,
                              .always = given.always != 0,
                              .seed = seed_of(given.seed),
                              .stop = context.stop};
         COLLAGE_TRY(asked.worker_command, context.worker_argv());
+        COLLAGE_TRY(asked.reader, context.model_reader());
         COLLAGE_TRY(const RecheckReport made, recheck(asked, registry));
         const bool is_fit = made.fitness == Fitness::kSame || made.fitness == Fitness::kUsable;
         return collage_report{.json = to_json(made), .text = to_text(made), .is_ok = is_fit};

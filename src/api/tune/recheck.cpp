@@ -100,7 +100,8 @@ Result<void> measure(const RecheckOptions& options, RecheckReport& report) {
               {"plan", options.plan},
               {"seed", options.seed},
               {"folder", folder.path()},
-              {"limits", to_json(options.limits)}};
+              {"reader", options.reader.worker},
+              {"limits", to_json(options.reader.limits)}};
   if (options.model) job["model"] = *options.model;
   for (const PublicKey& key : options.signers) job["signers"].push_back(to_pem(key));
   WorkerProcess worker(options.worker_command);

@@ -14,10 +14,10 @@
 
 #include "api/tune/recheck_verdict.h"
 #include "backend/registry.h"
-#include "onnx/limits.h"
 #include "plan/plan.h"
 #include "plan/signature/key.h"
 #include "region/value_json.h"
+#include "sandbox/model_reader.h"
 #include "worker/worker.h"
 
 namespace collage {
@@ -26,7 +26,7 @@ struct RecheckOptions {
   std::string plan;
   Signers signers = {};              ///< one of them must have signed the plan; empty = no signature is asked for
   std::optional<std::string> model;  ///< the model's present path; default: the path in the plan
-  ImportLimits limits = {};          ///< how much the model may ask for; a worker reads it
+  ModelReader reader = {};           ///< of the model
   bool always = false;               ///< measures even if nothing differs
   std::uint64_t seed = 1;
   std::vector<std::string> worker_command;  ///< argv that starts a worker; the socket's number is appended

@@ -124,7 +124,8 @@ class RecheckRun {
         .plan = job_.at("plan").get<std::string>(), .model = std::nullopt, .seed = seed(), .input_ranges = {}};
     options.signers = signers_;
     if (job_.contains("model")) options.model = job_.at("model").get<std::string>();
-    options.reader.limits = import_limits_from(job_.at("limits"));
+    options.reader = {.worker = job_.at("reader").get<std::vector<std::string>>(),
+                      .limits = import_limits_from(job_.at("limits"))};
     const auto checked = verify_plan(options, context_.registry());
     if (!checked) {
       report_.notes.push_back("numbers are not checked: " + to_string(checked.error()));

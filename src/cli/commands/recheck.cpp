@@ -35,7 +35,7 @@ int run_recheck(const RecheckCommand& options) {
     COLLAGE_TRY(asked.worker_command, worker_command(options.common.backend_libraries));
     if (!options.model.empty()) asked.model = options.model;
     asked.seed = options.common.seed;
-    COLLAGE_TRY(asked.limits, limits_from(options.common));
+    COLLAGE_TRY(asked.reader, model_reader(options.common));
     asked.stop = interrupt_token();
     COLLAGE_TRY(asked.signers, signers_from(options.common.signer_files));
     Registry registry(module_places(options.common.backend_libraries));
@@ -58,7 +58,7 @@ void add_recheck(CLI::App& app, Program& program) {
   command->add_option("--model", options->model, "the model, when it is not where the plan says")->type_name("FILE");
   command->add_flag("--force", options->recheck.always, "measure also when machine and builds are those of the tune");
   add_seed(*command, options->common);
-  add_limit(*command, options->common);
+  add_reader(*command, options->common);
   add_backend_library(*command, options->common);
   add_custom_ops(*command, options->common);
   add_require_signature(*command, options->common);

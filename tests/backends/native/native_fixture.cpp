@@ -153,7 +153,7 @@ std::string difference(const std::vector<Tensor>& seen, const std::vector<Tensor
                        const std::vector<bool>& one_step, const std::vector<Tensor>& sizes) {
   if (seen.size() != expected.size()) return std::to_string(seen.size()) + " outputs";
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    Comparison judged = compare(seen[i], expected[i], accuracy, false, !one_step.empty() && one_step[i] ? kOneStep : 0);
+    Comparison judged = compare(seen[i], expected[i], accuracy, false, !one_step.empty() && one_step[i] ? 1 : 0);
     if (!judged.ok && !sizes.empty() && judged.mismatch.empty() && expected[i].type == ElementType::kFloat32)
       judged = compare_sized(seen[i], expected[i], sizes[i], accuracy, false);
     if (!judged.ok) return "output " + std::to_string(i) + ": " + to_string(judged);
