@@ -38,7 +38,6 @@ struct Comparison {
   std::string mismatch;  ///< "f32[2], expected f16[2]" when type, extents or byte count differ; else empty
 };
 
-
 /// Compares element by element. Floats and complex use the bound above plus `slack`; integers may differ by `slack`,
 /// everything else must be bit-equal. Thread-safe; allocates nothing large.
 [[nodiscard]] Comparison compare(const Tensor& seen, const Tensor& expected, Accuracy accuracy, bool model_is_16bit,
