@@ -8,6 +8,7 @@
 #include "onnx/check_tensors.h"
 #include "onnx/contrib_schemas.h"
 #include "onnx/fold/fold.h"
+#include "onnx/loop_types.h"
 #include "onnx/rules/attribute_rules.h"
 
 namespace collage {
@@ -34,13 +35,24 @@ Result<void> infer_once(pb::ModelProto& model, const VendorTypes& vendor, const 
   });
 }
 
-Result<void> infer_types(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where,
-                         UnfitBranches& unfit) {
+Result<void> infer_as_declared(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where,
+                               UnfitBranches& unfit) {
   // Data propagation refuses some valid models, for one those whose branches use a name twice.
   if (infer_once(model, vendor, where, true, unfit)) return {};
   auto result = infer_once(model, vendor, where, false, unfit);
   if (!result) return std::unexpected(unwrapped(std::move(result).error()));
   return result;
+}
+
+Result<void> infer_types(pb::ModelProto& model, const VendorTypes& vendor, const std::string& where,
+                         UnfitBranches& unfit) {
+  // An extent that is opened may open others, through values that depend on it; one round is enough for most models.
+  constexpr int kMostRounds = 16;
+  for (int round = 0; round < kMostRounds; ++round) {
+    COLLAGE_TRY_VOID(infer_as_declared(model, vendor, where, unfit));
+    if (!open_changing_inputs(*model.mutable_graph())) return {};
+  }
+  return infer_as_declared(model, vendor, where, unfit);
 }
 
 /// Constants that break a rule can end inference by a division; those that folding has just found are looked at first.

@@ -36,7 +36,8 @@ class Verifier {
       COLLAGE_TRY_VOID(check_step(body_.steps[i], where_ + fmt::format("step {}", i)));
     for (const PlanIndex output : body_.outputs)
       if (!written_[output]) return damaged(label(output), "an output that no step writes", "a write");
-    return check_overwrites(body_, where_);
+    COLLAGE_TRY_VOID(check_overwrites(body_, where_));
+    return check_arenas();
   }
 
  private:
@@ -218,6 +219,27 @@ class Verifier {
       return {};
     return damaged(where, fmt::format("workspace of {} bytes at {}", workspace.bytes, workspace.offset),
                    fmt::format("at most {} bytes of arena", arena));
+  }
+
+  /// Memory is asked for before a run: no more than values and workspaces fill.
+  [[nodiscard]] Result<void> check_arenas() const {
+    COLLAGE_TRY_VOID(check_arena(kHome, body_.arena_bytes));
+    if (around_ != nullptr) return {};
+    for (const auto& [location, bytes] : plan_.device_arena_bytes) COLLAGE_TRY_VOID(check_arena(location, bytes));
+    return {};
+  }
+
+  [[nodiscard]] Result<void> check_arena(const std::string& location, std::size_t bytes) const {
+    std::size_t end = 0;
+    for (const PlanValue& value : body_.values)
+      if (value.storage == (location == kHome ? Storage::kArena : Storage::kDevice) && value.place.location == location)
+        end = std::max(end, value.offset + value.bytes);
+    for (const PlanStep& step : body_.steps)
+      if (const Workspace workspace = workspace_of(step); location_of(step) == location)
+        end = std::max(end, workspace.offset + workspace.bytes);
+    if (bytes <= aligned_up(end)) return {};
+    return damaged(where_ + "arena at " + location, fmt::format("{} bytes", bytes),
+                   fmt::format("{} for its values and steps", aligned_up(end)));
   }
 
   /// What a check reads is at home, whole, and there when the step runs.

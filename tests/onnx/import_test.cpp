@@ -121,6 +121,21 @@ TEST(Import, WholeNumbersThatABodyCapturesGiveItsValuesTheirShapes) {
   EXPECT_THAT(captured, ::testing::UnorderedElementsAre("c", "x", "w")) << "floats stay outside";
 }
 
+TEST(Import, ShapesThatAnIterationChangesAreNotBelieved) {
+  const Graph graph =
+      imported_graph(opset_model(13, R"(g (int64 n, float[1, 4] x, float[2] z) => (float[a, b] y, float[c] w) {
+      y, w = Loop(n, , x, z) <body = b (int64 i, bool go, float[1, 4] s, float[2] t) => (bool keep, float[d, e] u, float[f] v) {
+        keep = Identity(go)
+        p = Relu(s)
+        u = Concat<axis = 0>(p, s)
+        v = Neg(t)
+      }> })"));
+  const Body* body = find_attribute<Body>(node_of(graph, "Loop"), "body");
+  ASSERT_NE(body, nullptr);
+  EXPECT_THAT(type_of(*body->graph, "p"), ::testing::MatchesRegex(R"(f32\[[^1,]+,4\])")) << "the list grows";
+  EXPECT_EQ(type_of(*body->graph, "v"), "f32[2]") << "what keeps its extents is known";
+}
+
 TEST(Import, KeepsOperatorsOfVendorsThatSomebodyKnowsAndInfersTheirShapes) {
   const Graph graph = imported_graph(bytes_of(model_of(R"(<ir_version: 8, opset_import: ["" : 13, "com.microsoft" : 1]>
       g (float[1, 4, 8, 8] x, float[6, 4, 3, 3] w) => (float[a, b, c, d] y)

@@ -252,6 +252,17 @@ TEST(Verify, FindsValuesThatAreOverwritten) {
   EXPECT_THAT(code(workspace), testing::HasSubstr("(d) in the step's workspace"));
 }
 
+TEST(Verify, FindsAnArenaLargerThanWhatIsInIt) {
+  Plan plan = realise_nested().value().plan;
+  ASSERT_TRUE(verify(plan));
+  plan.arena_bytes += 64;
+  EXPECT_THAT(verify(plan).error().allowed, testing::HasSubstr("for its values and steps"));
+  plan = realise_nested().value().plan;
+  PlanBody& body = std::get<PlanControl>(plan.steps[0].work).bodies[0];
+  body.arena_bytes += 64;
+  EXPECT_FALSE(verify(plan));
+}
+
 TEST(Verify, FindsAWriteIntoAWholeThatIsStillRead) {
   const Planned p(kX, "%y, %z",
                   work("a", "%x") + work("b", "%x") + concat("c", "%a, %b", 8) + relu("y", "c", 8) + work("d", "%x") +
