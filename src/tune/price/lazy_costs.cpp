@@ -1,13 +1,39 @@
 #include "tune/price/lazy_costs.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "tune/price/computations.h"
 
 namespace collage {
+namespace {
+
+/// By candidate.
+std::vector<bool> smallest_for_some_node(const Graph& graph, const CandidatePool& pool) {
+  const auto nodes_of = [&](const Candidate& candidate) -> const NodeSet& {
+    return pool.regions[candidate.region].nodes;
+  };
+  std::vector<std::size_t> least(graph.nodes.size(), std::numeric_limits<std::size_t>::max());
+  for (const Candidate& candidate : pool.candidates) {
+    const std::size_t count = nodes_of(candidate).count();
+    for (const std::size_t n : nodes_of(candidate).members()) least[n] = std::min(least[n], count);
+  }
+  std::vector<bool> smallest;
+  for (const Candidate& candidate : pool.candidates) {
+    const std::vector<std::size_t> nodes = nodes_of(candidate).members();
+    smallest.push_back(std::ranges::any_of(nodes, [&](std::size_t n) { return least[n] == nodes.size(); }));
+  }
+  return smallest;
+}
+
+}  // namespace
 
 LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known)
-    : pool_(pool), bounds_(bounds), costs_(std::move(known)), class_of_(computation_classes(graph, pool)) {
+    : pool_(pool),
+      bounds_(bounds),
+      costs_(std::move(known)),
+      class_of_(computation_classes(graph, pool)),
+      is_smallest_(smallest_for_some_node(graph, pool)) {
   costs_.resize(pool.candidates.size(), Unknown{});
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
     const Candidate& candidate = pool.candidates[c];
@@ -18,12 +44,17 @@ LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& 
   }
 }
 
+bool LazyCosts::is_small_enough(std::size_t candidate, std::size_t max_nodes) const {
+  return pool_.regions[pool_.candidates[candidate].region].nodes.count() <= max_nodes ||
+         (max_nodes > 0 && is_smallest_[candidate]);
+}
+
 std::vector<Cost> LazyCosts::forecast(Forecast kind, std::size_t max_nodes) const {
   std::vector<Cost> costs = costs_;
   for (const std::size_t first : open()) {
     const Estimated estimate{.ns = bounds_.forecast(first, kind)};
     for (const std::size_t c : members_[class_of_[first]])
-      if (is_unseen(c) && pool_.regions[pool_.candidates[c].region].nodes.count() <= max_nodes) costs[c] = estimate;
+      if (is_unseen(c) && is_small_enough(c, max_nodes)) costs[c] = estimate;
   }
   return costs;
 }

@@ -19,7 +19,10 @@ class LazyCosts {
   /// Pool and bounds outlive it. Costs in `known`, by candidate, are there from the start; none for an empty one.
   LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known = {});
 
-  /// Known costs and, for regions of at most `max_nodes`, forecasts (Estimated) of the others; else unknown.
+  /// Whether a candidate has at most so many nodes, or is the smallest one for some node: nobody takes that node in
+  /// less. Nothing is, for 0.
+  [[nodiscard]] bool is_small_enough(std::size_t candidate, std::size_t max_nodes) const;
+  /// Known costs and, for candidates that are small enough, forecasts (Estimated) of the others; else unknown.
   [[nodiscard]] std::vector<Cost> forecast(Forecast kind, std::size_t max_nodes) const;
   /// Puts hopeful costs for these and for all that are the same computation.
   void lower_to_hope(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
@@ -48,6 +51,7 @@ class LazyCosts {
   std::vector<std::uint32_t> class_of_;                   ///< by candidate
   std::vector<std::vector<std::size_t>> members_;         ///< by class
   std::map<NodeSet, std::vector<std::size_t>> by_nodes_;  ///< candidates
+  std::vector<bool> is_smallest_;                         ///< by candidate, for some node
   std::size_t measured_count_ = 0;
 };
 

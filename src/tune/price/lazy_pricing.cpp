@@ -81,7 +81,7 @@ class LazyPricer {
   /// The time left is for measuring what is known. Without a cover of that, samples come first.
   [[nodiscard]] bool keeps_to_known() { return measuring_.is_sampling_over() && has_known_cover(); }
 
-  /// Past the deadline, a cover that is known is made; single nodes are measured only until there is one.
+  /// Past the deadline, a cover that is known is made; the smallest candidates are measured only until there is one.
   [[nodiscard]] bool has_ended() {
     return measuring_.is_stopped() || measuring_.is_over() || (measuring_.most_nodes() < kAnySize && has_known_cover());
   }
@@ -93,7 +93,7 @@ class LazyPricer {
       if (effort == Effort::kSample && keeps_to_known()) break;
       std::vector<std::size_t> asked;
       for (std::size_t i = begin; i < std::min(open.size(), begin + kChunk); ++i)
-        if (nodes_of(open[i]) <= measuring_.most_nodes()) asked.push_back(open[i]);
+        if (costs_.is_small_enough(open[i], measuring_.most_nodes())) asked.push_back(open[i]);
       count += asked.size();
       const auto seen = std::ranges::stable_partition(asked, [this](std::size_t c) { return costs_.is_unseen(c); });
       COLLAGE_TRY_VOID(ask({asked.begin(), seen.begin()}, Effort::kSample));

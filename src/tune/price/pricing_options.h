@@ -19,7 +19,7 @@ struct PricingOptions {
   std::vector<std::string> converters;  ///< instances asked for conversions between the common formats at home
   Locations locations;                  ///< of backends elsewhere, who also move and convert values there
   bool free_borders = false;            ///< conversions cost next to nothing when a cover is chosen
-  bool always_covers = true;            ///< single operators are priced after the deadline too, so that a cover exists
+  bool always_covers = true;  ///< the smallest candidates are priced after the deadline too, so that a cover exists
   Progress progress;
   ReproKeeper* repros = nullptr;  ///< told of failures; outlives the pricing
 };

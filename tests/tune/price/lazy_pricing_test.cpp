@@ -9,6 +9,7 @@
 #include "tests/support/dice.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/long_run.h"
+#include "tune/price/lazy_costs.h"
 
 namespace collage {
 namespace {
@@ -300,6 +301,22 @@ TEST(LazyPricing, ForecastsSingleNodesWhenNoTimeIsLeftForACover) {
     EXPECT_EQ(std::holds_alternative<Unknown>(costs[c]),
               times.pool.regions[times.pool.candidates[c].region].nodes.count() > 1)
         << c;
+}
+
+TEST(LazyPricing, WhereNobodyTakesANodeAloneTheSmallestCandidateCountsAsSmall) {
+  const RegularTimes times(7, 2);
+  CandidatePool pool = times.pool;
+  const auto nodes_of = [&](const Candidate& one) -> const NodeSet& { return pool.regions[one.region].nodes; };
+  std::erase_if(pool.candidates,
+                [&](const Candidate& one) { return nodes_of(one).count() == 1 && nodes_of(one).next() < 2; });
+  CostBounds bounds(times.graph, pool, Accuracy::kStandard, kPeak, 1, {}, {});
+  const LazyCosts costs(times.graph, pool, bounds);
+  for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    const NodeSet& nodes = nodes_of(pool.candidates[c]);
+    const bool is_smallest = nodes.count() == 1 || (nodes.count() == 2 && nodes.next() < 2);
+    EXPECT_EQ(costs.is_small_enough(c, 1), is_smallest) << c;
+    EXPECT_FALSE(costs.is_small_enough(c, 0));
+  }
 }
 
 }  // namespace
