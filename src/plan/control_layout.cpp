@@ -6,6 +6,7 @@
 #include "plan/control.h"
 #include "plan/damaged.h"
 #include "plan/memory.h"
+#include "plan/open_values.h"
 
 namespace collage {
 namespace {
@@ -28,9 +29,6 @@ class Parts {
 
 const PlanValue& input(const PlanBody& body, std::size_t i) { return body.values[body.inputs[i]]; }
 const PlanValue& output(const PlanBody& body, std::size_t i) { return body.values[body.outputs[i]]; }
-
-/// A value in no buffer of the plan, whose extents are known only while it runs.
-bool is_open(const PlanValue& value) { return value.storage == Storage::kDynamic && value.type.is_open(); }
 
 /// The check of one control step against the values around it.
 class Check {
@@ -97,8 +95,9 @@ class Check {
   }
 
   Result<void> check_plain(const PlanValue& value) const {
-    const bool is_whole = is_open(value) || (value.type.is_static() && value.storage != Storage::kDynamic &&
-                                             value.bytes == byte_count(value.type.element, value.type.extents()));
+    const bool is_whole =
+        is_open_tensor(value) || (value.type.is_static() && value.storage != Storage::kDynamic &&
+                                  value.bytes == byte_count(value.type.element, value.type.extents()));
     if (value.place.format.is_plain() && is_whole) return {};
     return damaged(where_, fmt::format("{} as {} in {}", value.name, to_string(value.type), value.place.format.name),
                    "plain tensors of known rank at the border of a body");
@@ -144,11 +143,11 @@ class Check {
     const std::size_t rank = inner.type.shape->size() + 1;
     if (slicing.axis >= rank) return damaged(where_, fmt::format("axis {}", slicing.axis), "an axis of the tensor");
     if (outer == kNoValue) return {};
-    if (is_open(around_.values[outer])) return check_alike(around_.values[outer], inner, 1);
+    if (is_open_tensor(around_.values[outer])) return check_alike(around_.values[outer], inner, 1);
     const ValueType& type = around_.values[outer].type;
     Extents extents = type.extents();
     if (extents.size() == rank) extents.erase(extents.begin() + slicing.axis);
-    if (type.element == inner.type.element && type.extents().size() == rank && !is_open(inner) &&
+    if (type.element == inner.type.element && type.extents().size() == rank && !is_open_tensor(inner) &&
         extents == inner.type.extents())
       return {};
     return damaged(where_, inner.name + " of type " + to_string(inner.type), "a slice of " + to_string(type));
@@ -183,20 +182,21 @@ class Check {
 
   /// A stack whose height is not known grows at the end of its first axis.
   Result<void> check_growth(PlanIndex result, const Slicing& slicing) const {
-    if (result == kNoValue || !is_open(around_.values[result]) || (slicing.axis == 0 && !slicing.reverse)) return {};
+    if (result == kNoValue || !is_open_tensor(around_.values[result]) || (slicing.axis == 0 && !slicing.reverse))
+      return {};
     return damaged(where_, fmt::format("slices along axis {}", slicing.axis), "the end of the first axis");
   }
 
   /// A captured value, or a branch's result: an open value outside may be narrower or wider inside.
   Result<void> check_border(PlanIndex outer, const PlanValue& inner) const {
-    const bool is_given = outer != kNoValue && is_open(around_.values[outer]);
+    const bool is_given = outer != kNoValue && is_open_tensor(around_.values[outer]);
     return is_given ? check_alike(around_.values[outer], inner) : check_same(outer, inner);
   }
 
   /// A value whose extents change is open wherever it is read after an iteration.
   Result<void> check_carried(PlanIndex operand, PlanIndex result, const PlanValue& before,
                              const PlanValue& after) const {
-    if (!is_open(before)) {
+    if (!is_open_tensor(before)) {
       COLLAGE_TRY_VOID(check_same(operand, before));
       COLLAGE_TRY_VOID(check_same(result, before));
       COLLAGE_TRY_VOID(check_same(operand, after));
@@ -206,7 +206,7 @@ class Check {
     COLLAGE_TRY_VOID(check_alike(before, after));
     if (result == kNoValue) return {};
     COLLAGE_TRY_VOID(check_alike(around_.values[result], before));
-    if (is_open(around_.values[result])) return {};
+    if (is_open_tensor(around_.values[result])) return {};
     return damaged(where_, around_.values[result].name + " of type " + to_string(around_.values[result].type),
                    "an open type for a value that a loop changes");
   }
@@ -216,7 +216,7 @@ class Check {
     std::optional<std::int64_t> trips;
     const auto agrees = [&](std::span<const PlanIndex> values, const std::vector<Slicing>& slicings) {
       for (std::size_t i = 0; i < slicings.size(); ++i) {
-        if (values[i] == kNoValue || is_open(around_.values[values[i]])) continue;
+        if (values[i] == kNoValue || is_open_tensor(around_.values[values[i]])) continue;
         const std::int64_t extent = around_.values[values[i]].type.extents()[slicings[i].axis];
         if (trips.value_or(extent) != extent) return false;
         trips = extent;
@@ -253,7 +253,7 @@ ControlLayout control_layout(const PlanBody& around, const PlanControl& step) {
   // A whole result is written where it lies; one that nobody outside reads, or of open shape, goes to the workspace.
   const auto result = [&](std::size_t k, const PlanValue& inner) {
     const PlanIndex whole = form.results[k];
-    return whole == kNoValue || is_open(around.values[whole]) ? in_workspace(inner) : ControlPort{whole, 0};
+    return whole == kNoValue || is_open_tensor(around.values[whole]) ? in_workspace(inner) : ControlPort{whole, 0};
   };
   for (const PlanBody& body : step.bodies) {
     auto& inputs = layout.inputs.emplace_back();

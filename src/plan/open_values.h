@@ -12,6 +12,11 @@ namespace collage {
   return value.storage == Storage::kDynamic || value.type.is_held();
 }
 
+/// Of these, a tensor of known rank, which control steps pass on.
+[[nodiscard]] inline bool is_open_tensor(const PlanValue& value) {
+  return value.storage == Storage::kDynamic && value.type.is_open();
+}
+
 /// Whether some input of the step is such a value.
 [[nodiscard]] inline bool reads_open_value(const PlanBody& body, const PlanStep& step) {
   return std::ranges::any_of(step.inputs, [&](PlanIndex input) { return is_given_in_run(body.values[input]); });

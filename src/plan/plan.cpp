@@ -9,6 +9,7 @@
 #include "plan/control.h"
 #include "plan/damaged.h"
 #include "plan/memory.h"
+#include "plan/open_values.h"
 #include "plan/overwrites.h"
 
 namespace collage {
@@ -94,8 +95,8 @@ class Verifier {
   /// An input of a body whose extents are known only while the plan runs.
   [[nodiscard]] bool is_given_input(PlanIndex index) const {
     const PlanValue& value = body_.values[index];
-    return around_ != nullptr && value.storage == Storage::kDynamic && value.buffer < body_.inputs.size() &&
-           body_.inputs[value.buffer] == index && value.bytes == 0 && value.offset == 0 && value.type.is_open();
+    return around_ != nullptr && is_open_tensor(value) && value.buffer < body_.inputs.size() &&
+           body_.inputs[value.buffer] == index && value.bytes == 0 && value.offset == 0;
   }
 
   /// Readers are told its extents when they run, or when a context is made.
@@ -105,8 +106,7 @@ class Verifier {
 
   /// A control step passes tensors on that were made during the run.
   [[nodiscard]] bool takes_open(const PlanStep& step, PlanIndex index) const {
-    const PlanValue& value = body_.values[index];
-    return std::holds_alternative<PlanControl>(step.work) && value.storage == Storage::kDynamic && value.type.is_open();
+    return std::holds_alternative<PlanControl>(step.work) && is_open_tensor(body_.values[index]);
   }
 
   [[nodiscard]] Result<void> check_value(PlanIndex index) const {

@@ -7,6 +7,7 @@
 
 #include "plan/add_artifact.h"
 #include "plan/control.h"
+#include "plan/open_values.h"
 #include "plan/realise/step_maker.h"
 
 namespace collage {
@@ -62,7 +63,7 @@ Result<std::vector<PlanIndex>> ControlStepMaker::operands_of(PlanStep& step, con
 Result<PlanIndex> ControlStepMaker::read_operand(PlanStep& step, ValueId id, std::size_t index) {
   COLLAGE_TRY(const PlanIndex value, draft_.read(id, {}, index));
   const PlanValue& read = draft_.value(value);
-  if (!read.type.is_static() && !(read.storage == Storage::kDynamic && read.type.is_open()))
+  if (!read.type.is_static() && !is_open_tensor(read))
     return fail(ExitCode::kUnsupported, "plan/dynamic-value", graph_.value(id).name,
                 to_string(graph_.value(id).type) + " as an operand", "tensors of known rank that a step made");
   if (std::ranges::find(step.inputs, value) == step.inputs.end()) step.inputs.push_back(value);
