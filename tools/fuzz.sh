@@ -49,6 +49,7 @@ fuzz_reader() {
     say "$name: ${runs:-0} inputs in $seconds s, ${edges:-0} edges, no finding"
   else
     say "$name: a finding after ${runs:-some} inputs: $(grep -m 1 -E 'ERROR|SUMMARY|error\[' "$log" || tail -n 1 "$log"); see $log and $findings"
+    grep -m 12 -E '^ +#[0-9]+ ' "$log" || true # where, for who sees this output alone
     return 1
   fi
 }

@@ -291,20 +291,34 @@ ElementType stored_in(const Port& port) { return stored_element(port.type, port.
 /// Elements of the source that an operand may touch; -1 for nonsense.
 std::int64_t reach(const Operand& operand, std::int64_t count) {
   if (operand.axes.empty()) return operand.run > 0 && operand.period > 0 ? operand.period : (count == 0 ? 0 : -1);
-  std::int64_t last = 0;
+  std::int64_t reached = 1;
   std::int64_t elements = 1;
   for (const OperandAxis& axis : operand.axes) {
-    if (axis.extent < 1 || axis.stride < 0) return -1;
-    last += (axis.extent - 1) * axis.stride;
-    elements *= axis.extent;
+    std::int64_t step = 0;
+    if (axis.extent < 1 || axis.stride < 0 || __builtin_mul_overflow(axis.extent - 1, axis.stride, &step) ||
+        __builtin_add_overflow(reached, step, &reached) || __builtin_mul_overflow(elements, axis.extent, &elements))
+      return -1;
   }
-  return elements == count ? last + 1 : -1;
+  return elements == count ? reached : -1;
 }
 
 /// In a register: of an operand, or of an instruction's result.
 ElementType element_at(const ElementProgram& program, std::uint32_t index) {
   const std::size_t operands = program.operands.size();
   return index < operands ? program.operands[index].type : program.instructions[index - operands].to;
+}
+
+/// The registers it reads are written before it, and hold elements of the type that its loop reads.
+bool reads_right(const ElementProgram& program, std::size_t index) {
+  const Instruction& instruction = program.instructions[index];
+  const auto holds = [&](std::uint32_t in, ElementType type) {
+    return in < program.operands.size() + index && element_at(program, in) == type;
+  };
+  if (instruction.operation != "Where")
+    return !instruction.in.empty() && instruction.in.size() <= 3 &&
+           std::ranges::all_of(instruction.in, [&](std::uint32_t in) { return holds(in, instruction.from); });
+  return instruction.in.size() == 3 && holds(instruction.in[0], ElementType::kBool) &&
+         holds(instruction.in[1], instruction.to) && holds(instruction.in[2], instruction.to);
 }
 
 /// Tiles for the results that are no outputs; a tile is free again after its result's last reader.
@@ -350,15 +364,10 @@ Result<std::unique_ptr<Kernel>> load_elements(const ElementProgram& program, con
                                .bytes = bits_of(operand.type) / 8,
                                .constant = is_constant ? constant->data.data() : nullptr});
   }
-  for (const Instruction& instruction : program.instructions) {
+  for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+    const Instruction& instruction = program.instructions[i];
     const ElementLoop loop = find_element_loop(instruction.operation, instruction.from, instruction.to);
-    const std::size_t known = program.operands.size() + loaded.instructions.size();
-    // Of Where the first is the condition.
-    const auto is_known = [&](const std::uint32_t& in) {
-      return in < known && (instruction.operation == "Where" || element_at(program, in) == instruction.from);
-    };
-    if (loop == nullptr || instruction.in.empty() || instruction.in.size() > 3 || instruction.params.size() > 2 ||
-        !std::ranges::all_of(instruction.in, is_known))
+    if (loop == nullptr || instruction.params.size() > 2 || !reads_right(program, i))
       return bad("operation " + instruction.operation);
     LoadedInstruction next{.loop = loop, .bytes = bits_of(instruction.to) / 8};
     std::ranges::fill(next.in, instruction.in.front());

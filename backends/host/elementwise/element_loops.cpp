@@ -1,6 +1,7 @@
 // Chooses element-wise loops; the loops of all types but f32.
 #include "elementwise/element_loops.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -195,6 +196,13 @@ ElementLoop find_float_loop(std::string_view operation) {
   return find_float_loop_baseline(operation);
 }
 
+/// Of the loops of find_float_loop and find_other_loop: they write no other.
+ElementType result_type(std::string_view operation, ElementType from) {
+  constexpr std::array<std::string_view, 7> kPredicates = {"Equal",          "Less",  "LessOrEqual", "Greater",
+                                                           "GreaterOrEqual", "IsNaN", "IsInf"};
+  return std::ranges::find(kPredicates, operation) != kPredicates.end() ? ElementType::kBool : from;
+}
+
 }  // namespace
 
 ElementLoop find_other_loop(std::string_view operation, ElementType from) {
@@ -235,6 +243,7 @@ ElementLoop find_element_loop(std::string_view operation, ElementType from, Elem
     return find_float_loop(kFromBfloat);
   if (operation == "Cast") return find_cast_loop(from, to);
   if (operation == "Where") return find_select_loop(to);
+  if (to != result_type(operation, from)) return nullptr;
   return from == ElementType::kFloat32 ? find_float_loop(operation) : find_other_loop(operation, from);
 }
 

@@ -121,7 +121,8 @@ Result<WhatIf> what_if(const Explanation& explanation, const std::vector<WhatIfR
   const auto under = problem.best([&](const ExplainedCandidate& one) { return keeps_to(explanation, one, rules); });
   if (!under)
     return fail(ExitCode::kUnsupported, "plan/no-cover", "--what-if",
-                "no cover of the plan's candidates under these rules", "rules that do not contradict each other");
+                "no cover of the plan's candidates under these rules",
+                "rules that do not contradict each other, for nodes whose neighbours have measured costs, too");
   const std::vector<WhatIfStep> before = told(problem.graph(), best.cover);
   const std::vector<WhatIfStep> after = told(problem.graph(), under->cover);
   return WhatIf{.rules = rules,

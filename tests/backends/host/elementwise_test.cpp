@@ -387,5 +387,42 @@ TEST(HostCast, TruncatesFloatsAndMapsTruth) {
             (std::vector<double>{0, 1}));
 }
 
+/// A program for inputs c: bool[4] and x: f32[4], outputs y: f32[4] or bool[4], as a plan file of others may hold it.
+std::string load_code(const std::string& operands, const std::string& instructions, ElementType result) {
+  const ValueType value = f32({1, 4, 3, 3});
+  const std::string compatibility =
+      compile_conversion(host_backend(), {.type = value, .to = {.format = channels_last()}}, {})->compatibility;
+  const Artifact artifact{.bytes = R"({"family":"elementwise","program":{"count":4,"operands":[)" + operands +
+                                   R"(],"instructions":[)" + instructions + R"(],"outputs":[2]}})",
+                          .compatibility = compatibility};
+  const LoadRequest request{.artifact = artifact,
+                            .constants = {},
+                            .inputs = {{"c", ValueType::tensor(ElementType::kBool, {4})}, {"x", f32({4})}},
+                            .outputs = {{"y", ValueType::tensor(result, {4})}}};
+  const auto kernel = host_backend().load(request);
+  return kernel ? "" : kernel.error().code;
+}
+
+TEST(HostElementArtifact, IsRefusedWhenALoopWouldReadOrWriteAnotherType) {
+  const std::string c = R"({"source":0,"type":9,"run":1,"period":4,"axes":[]})";
+  const std::string x = R"({"source":1,"type":1,"run":1,"period":4,"axes":[]})";
+  const auto instruction = [](const std::string& operation, int from, int to, const std::string& in) {
+    return R"({"operation":")" + operation + R"(","from":)" + std::to_string(from) + R"(,"to":)" + std::to_string(to) +
+           R"(,"in":)" + in + R"(,"params":[]})";
+  };
+  const std::string both = c + "," + x;
+  EXPECT_EQ(load_code(both, instruction("Where", 9, 1, "[0,1,1]"), kF32), "");
+  EXPECT_EQ(load_code(both, instruction("Less", 1, 9, "[1,1]"), ElementType::kBool), "");
+  for (const std::string& wrong :
+       {instruction("Where", 9, 1, "[0,0,1]"), instruction("Where", 9, 1, "[1,1,1]"),
+        instruction("Where", 9, 1, "[0,1]"), instruction("Where", 1, 1, "[0,1,2]"), instruction("Add", 1, 1, "[0,1]"),
+        instruction("Less", 1, 1, "[1,1]"), instruction("Add", 9, 1, "[0,0]")})
+    EXPECT_EQ(load_code(both, wrong, kF32), "backend/bad-artifact") << wrong;
+  for (const std::string& wrong : {instruction("Add", 1, 9, "[1,1]"), instruction("Where", 9, 1, "[0,1,1]")})
+    EXPECT_EQ(load_code(both, wrong, ElementType::kBool), "backend/bad-artifact") << wrong;
+  const std::string far = R"({"source":1,"type":1,"run":1,"period":1,"axes":[[2,9223372036854775807],[2,1]]})";
+  EXPECT_EQ(load_code(c + "," + far, instruction("Relu", 1, 1, "[1]"), kF32), "backend/bad-artifact");
+}
+
 }  // namespace
 }  // namespace collage

@@ -116,14 +116,20 @@ TEST_F(ExplainTest, SaysWhatAnotherBackendWouldCost) {
     for (const json& offer : node["offers"]) {
       if (!offer.contains("cost_us")) continue;
       const std::string backend = offer["backend"];
-      const json answer = explained({"--what-if", node["node"].get<std::string>() + "=" + backend});
+      const std::string rule = node["node"].get<std::string>() + "=" + backend;
+      ++asked;
+      if (!offer.contains("margin_by")) {
+        // Its neighbours may have no costs that fit: a tune measures what may decide.
+        EXPECT_THAT(run({"explain", plan_, "--what-if", rule}).exit_code, AnyOf(0, 4));
+        continue;
+      }
+      const json answer = explained({"--what-if", rule});
       EXPECT_EQ(answer["schema"], "collage.what-if/1");
       EXPECT_GE(answer["more_us"], 0);
       if (offer["margin_by"] == "exchange") {
         const double exchanged = story["gaps"]["cover_us"].get<double>() + offer["margin_us"].get<double>();
         EXPECT_LE(answer["under_us"], exchanged + 0.001);
       }
-      ++asked;
     }
   EXPECT_GT(asked, 0U);
   const std::string node = story["nodes"][0]["node"];

@@ -21,6 +21,8 @@ constexpr std::string_view kHugeMark =
     "huge";
 
 constexpr std::size_t kMostEntries = 3000;
+/// Larger texts become no trees, and no change makes a larger one: a tree takes many times its text.
+constexpr std::size_t kMostBytes = std::size_t{1} << 22;
 
 void collect(json& at, std::vector<json*>& places, std::vector<std::string>& texts) {
   places.push_back(&at);
@@ -153,7 +155,7 @@ class JsonMutation {
   }
 
   static void repeat(json& place, const json& entry, std::size_t times) {
-    if (entry.dump(-1, ' ', false, json::error_handler_t::replace).size() * times > (std::size_t{1} << 22)) return;
+    if (entry.dump(-1, ' ', false, json::error_handler_t::replace).size() * times > kMostBytes) return;
     const json copy = entry;
     for (std::size_t i = 0; i < times; ++i) place.push_back(copy);
   }
@@ -167,7 +169,8 @@ class JsonMutation {
 void replace_all(std::string& text, std::string_view mark, const std::string& by) {
   // As dump() writes it: a control character is an escape.
   const std::string escaped = json(mark).dump();
-  for (std::size_t at = text.find(escaped); at != std::string::npos; at = text.find(escaped, at + by.size()))
+  for (std::size_t at = text.find(escaped); at != std::string::npos && text.size() < kMostBytes;
+       at = text.find(escaped, at + by.size()))
     text.replace(at, escaped.size(), by);
 }
 
@@ -193,6 +196,7 @@ std::string mutated_json(json root, Dice& dice) {
 }
 
 std::string mutated_json_text(const std::string& text, Dice& dice) {
+  if (text.size() > kMostBytes) return mutated_bytes(text, text, dice);
   json root = json_of(text);  // nothing for text so deep that a walk over it would take all of the stack
   if (root.is_discarded() || dice.one_in(10)) return mutated_bytes(text, text, dice);
   return mutated_json(std::move(root), dice);
