@@ -10,6 +10,7 @@
 #include "plan/file/plan_file.h"
 #include "plan/file/plan_json.h"
 #include "tune/confirm/enter_covers.h"
+#include "tune/confirm/guard.h"
 #include "tune/confirm/hold_contest.h"
 #include "tune/confirm/improve.h"
 #include "tune/confirm/narrow_trial.h"
@@ -192,7 +193,7 @@ Result<TuneReport> tune(const TuneOptions& options, Registry& registry) {
   if (!options.replay.empty()) return replay(options, registry);
   auto report = tune_model(options, registry);
   // A stop that came before there was any plan to ship.
-  if (!report && report.error().code == "tune/nothing-runs" && options.stop.stop_requested())
+  if (!report && report.error().code == kNothingRuns && options.stop.stop_requested())
     return fail(ExitCode::kInterrupted, "tune/interrupted", options.name_of_model(),
                 "a stop before there was any plan: " + report.error().saw, "a tune that goes on until it has one");
   return report;

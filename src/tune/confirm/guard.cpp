@@ -191,7 +191,7 @@ Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOpt
   for (;;) {
     const std::vector<std::size_t> chosen = finalists(plans, verdict, heat_times);
     if (chosen.empty())
-      return fail(ExitCode::kUnsupported, "tune/nothing-runs", "confirm",
+      return fail(ExitCode::kUnsupported, kNothingRuns, "confirm",
                   verdict.failures.empty() ? "no plan" : verdict.failures.front(), "at least one plan that runs");
     verdict.winner = chosen.front();
     tell_apart(all, lanes, verdict.winner, verdict);

@@ -48,6 +48,9 @@ struct GuardOptions {
   std::stop_token stop;
 };
 
+/// The error of a contest without any plan that gives the right numbers.
+inline constexpr const char* kNothingRuns = "tune/nothing-runs";
+
 struct GuardVerdict {
   std::size_t winner = 0;                          ///< index of the plans given
   std::vector<std::int64_t> median_ns;             ///< by plan; 0 = did not run

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "plan/only_to_run.h"
 #include "tune/confirm/make_contestant.h"
+#include "tune/confirm/rivals.h"
 #include "tune/objective.h"
 
 namespace collage {
@@ -151,7 +152,7 @@ Error nothing_runs(const TuneTask& task, const Contest& contest) {
             .allowed =
                 fmt::format("at least {}, which the most frugal plan found needs", bytes_text(*contest.least_over_cap)),
             .exit = ExitCode::kLimit};
-  return {.code = "tune/nothing-runs",
+  return {.code = kNothingRuns,
           .where = task.options.name_of_model(),
           .saw = why_nothing_runs(contest, task.who),
           .allowed = "at least one plan that runs",
@@ -204,7 +205,17 @@ Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest&
   guard.heat_seconds = std::min(kFirstSeconds, guard.heat_seconds);
   guard.heat_rounds = kFewestRounds;
   guard.has_final = false;
-  const auto held = hold(guard, "engines alone|" + timing_question(task), task, env, contest);
+  const std::string question = "engines alone|" + timing_question(task);
+  auto held = hold(guard, question, task, env, contest);
+  if (!held && held.error().code == kNothingRuns && enter_reference(task, env, contest)) {
+    const std::string saw = held.error().saw;
+    held = hold(guard, question, task, env, contest);
+    if (held)
+      contest.notes.push_back(fmt::format(
+          "no engine but the reference keeps the bound on the inputs made up ({}): the model may enlarge what rounding "
+          "differs by; --input-range gives it inputs as in use, --accuracy max= another bound",
+          saw));
+  }
   // Engines that give wrong numbers, or bring each other down, are told of when covers compete with them.
   if (!held) return held.error().exit == ExitCode::kIo ? held : Result<void>();
   env.budget.reserve(std::min(kContestsAhead * contest.judged_s,

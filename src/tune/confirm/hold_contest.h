@@ -30,7 +30,8 @@ inline constexpr double kShortContest = 3;
                                         Contest& contest);
 
 /// A short contest of the engines before anything else is measured: the fastest is the plan until a better one is
-/// confirmed. Tells the budget how long contests take. Nothing where no engine may ship.
+/// confirmed. Where none gives the right numbers the reference competes, too. Tells the budget how long contests take.
+/// Nothing where no engine may ship.
 [[nodiscard]] Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest& contest);
 
 /// Whether another contest, if it takes as long as the last one, ends within the budget. `stage`: what it is for.

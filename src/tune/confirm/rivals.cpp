@@ -9,6 +9,7 @@
 #include "backend/roles.h"
 #include "base/hash.h"
 #include "measure/repro_keeper.h"
+#include "region/instance_name.h"
 #include "region/weight_bytes.h"
 #include "store/artifact_file.h"
 #include "store/keys.h"
@@ -167,6 +168,13 @@ Result<std::vector<std::string>> engines_allowed(const TuneTask& task, const Mea
   return engines;
 }
 
+/// Engines at their own default precision may be outside of the bound: they are no plan that certainly ships.
+bool has_full_precision(const Contest& contest) {
+  return std::ranges::any_of(contest.competing, [](const Contestant& contestant) {
+    return !is_at_default_precision(contestant.cover.steps.front().backend);
+  });
+}
+
 /// The same model for each engine: its contents are looked at once.
 std::vector<RivalModel> users_file_for(const std::vector<std::string>& engines, const TuneTask& task) {
   const Prepared& prepared = task.prepared;
@@ -218,11 +226,26 @@ Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
   const std::vector<RivalModel> models = users_file_for(engines, task);
   Compiling compiling = compile_ahead(models, task, env);
   for (const RivalModel& model : models) {
-    if (env.out_of_time() && !contest.competing.empty()) break;
+    if (env.out_of_time() && has_full_precision(contest)) break;
     if (!add_rival(model.engine, model, task, env, contest, compiling))
       add_on_simplified(model.engine, task, env, contest);
   }
   return contest;
+}
+
+bool enter_reference(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
+  const std::string reference = kReferenceEngine;
+  const auto engines = engines_allowed(task, env);
+  const auto is_of_its_library = [&](const std::string& name) {
+    return kind_of_instance(name) == kind_of_instance(reference);
+  };
+  if (!engines || std::ranges::none_of(*engines, is_of_its_library)) return false;
+  const Prepared& prepared = task.prepared;
+  const std::string no_file;
+  const RivalModel model{reference, prepared.imported.graph, prepared.imported_file, no_file,
+                         contents_of(task, prepared.imported.graph, no_file)};
+  Compiling none;
+  return add_rival(reference, model, task, env, contest, none);
 }
 
 void enter_on_simplified(const TuneTask& task, const MeasureEnv& env, Contest& contest) {

@@ -12,6 +12,10 @@ namespace collage {
 /// the model is a note. When time runs out one rival does: it is a plan that can ship.
 [[nodiscard]] Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env);
 
+/// Adds the engine whose numbers are the expected ones, on the imported graph, where its library takes part: for models
+/// that enlarge what rounding differs by until no other engine keeps the bound. False when it does not compete.
+[[nodiscard]] bool enter_reference(const TuneTask& task, const MeasureEnv& env, Contest& contest);
+
 /// Adds engines on the simplified graph: those that the first contest did not find clearly slower than its winner.
 void enter_on_simplified(const TuneTask& task, const MeasureEnv& env, Contest& contest);
 

@@ -11,6 +11,7 @@
 #include "onnx/relocate.h"
 #include "plan/file/cases_file.h"
 #include "plan/file/plan_file.h"
+#include "tune/confirm/guard.h"
 #include "tune/confirm/isolate.h"
 #include "tune/jobs.h"
 #include "tune/shapes/generic_plan.h"
@@ -247,7 +248,7 @@ class ShapesTuner {
       notes_.push_back("no engine takes this model with open dimensions: the plan serves its cases only");
     drop_useless_cases(report.generic);
     if (points_.empty() && !cases.generic)
-      return fail(ExitCode::kUnsupported, "tune/nothing-runs", options_.tune.name_of_model(), notes_.back(),
+      return fail(ExitCode::kUnsupported, kNothingRuns, options_.tune.name_of_model(), notes_.back(),
                   "at least one plan that runs");
     for (TunedPoint& point : points_) add_case(std::move(point), report, cases);
     cases.generic_engine = report.generic;
