@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # ./dev fuzz [READER|all] [SECONDS]: coverage-guided fuzzing of what reads others' bytes (tests/readers), with Clang's
 # libFuzzer and sanitisers; without a reader lists them. `all` fuzzes as many readers at a time as there are processors, each
-# for SECONDS. COLLAGE_TEST_SEED is the seed, by default another one each time. Found inputs stay in build/fuzz/corpus,
+# for SECONDS. COLLAGE_TEST_SEED is the seed, by default another one each time; COLLAGE_FUZZ_INPUTS the most inputs of each
+# reader, so that with a seed and an empty corpus a machine that is faster sees no others. Found inputs stay in build/fuzz/corpus,
 # findings in build/fuzz/findings. The last line is "N passed, N failed, N skipped", in readers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -40,7 +41,7 @@ fuzz_reader() {
   fi
   code=0
   # Kernels and servers have threads of their own, so one process for each reader.
-  COLLAGE_READER="$name" "$program" -seed="${COLLAGE_TEST_SEED:-0}" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3072 -malloc_limit_mb=2048 \
+  COLLAGE_READER="$name" "$program" -seed="${COLLAGE_TEST_SEED:-0}" -runs="${COLLAGE_FUZZ_INPUTS:--1}" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3072 -malloc_limit_mb=2048 \
     -max_len=262144 -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" "$seeds" >"$log" 2>&1 || code=$?
   local runs edges
   runs="$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")"

@@ -12,6 +12,7 @@
 #include "family.h"
 #include "movement/move.h"
 #include "region/containment.h"
+#include "region/format.h"
 #include "region/narrow_variant.h"
 
 namespace collage::host {
@@ -72,6 +73,10 @@ void add_narrow(const Family& family, const Site& site, const CompileOptions& op
   }
 }
 
+bool is_known_size(const Port& port) {
+  return common_format_bytes(port.type, port.place.format).has_value() && bits_of(port.type.element) > 0;
+}
+
 bool has_narrow_port(const LoadRequest& request) {
   const auto is_narrow = [](const Port& port) { return port.place.format.narrow().has_value(); };
   return std::ranges::any_of(request.inputs, is_narrow) || std::ranges::any_of(request.outputs, is_narrow);
@@ -130,6 +135,8 @@ class Host final : public Backend, public ExportExtension, public FormatExtensio
     };
     if (request.artifact.compatibility != kCompatibility)
       return bad(std::string(request.artifact.compatibility), kCompatibility);
+    if (!std::ranges::all_of(request.inputs, is_known_size) || !std::ranges::all_of(request.outputs, is_known_size))
+      return bad("ports of unknown size", "static types in common formats");
     auto loaded = guard([&]() -> Result<std::unique_ptr<Kernel>> {
       const nlohmann::json json = parsed_json(request.artifact.bytes);
       const auto name = json.at("family").get<std::string>();

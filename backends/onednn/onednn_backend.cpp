@@ -36,6 +36,8 @@ std::expected<Artifact, Refusal> artifact_of(Program program, std::vector<ValueI
   use_threads(threads);
   auto realised = realise(std::move(program), engine);
   if (!realised) return std::unexpected(realised.error());
+  if (const auto loads = check_program(*realised); !loads)
+    return refuse_request(RefusalReason::kCompile, loads.error().saw);
   const auto ops = build_all(*realised, engine);
   if (!ops) return refuse_request(RefusalReason::kCompile, ops.error());
   return Artifact{.bytes = to_json(*realised, threads),

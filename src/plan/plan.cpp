@@ -120,6 +120,8 @@ class Verifier {
       return damaged(label(index), to_string(value.type), "a static tensor");
     if ((value.storage == Storage::kDynamic || value.type.is_held()) && !value.place.format.is_plain())
       return damaged(label(index), value.place.format.name, "plain, for a value of open shape");
+    if (value.storage == Storage::kConstant && !value.place.format.is_plain())
+      return damaged(label(index), value.place.format.name, "plain, for a constant");
     if (value.offset % kBufferAlignment != 0)
       return damaged(label(index), fmt::format("offset {}", value.offset), "a multiple of 64");
     if (value.offset > *available || value.bytes > *available - value.offset)

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "backend/extensions/format_extension.h"
 #include "backend/open_kernel.h"
+#include "plan/damaged.h"
 #include "plan/open_values.h"
 #include "runtime/control_call.h"
 #include "runtime/load_request.h"
@@ -25,6 +27,29 @@ OpenValues open_values_of(const PlanBody& plan) {
       if (const PlanIndex value = plan.steps[i].outputs[port]; plan.values[value].storage == Storage::kDynamic)
         open[value] = {i, port};
   return open;
+}
+
+/// A port in a format that its backend alone knows has the bytes that the backend says: the check of the plan knows
+/// those of the common formats.
+Result<void> check_format_bytes(const Backend& backend, const PlanBody& plan, const PlanStep& step) {
+  for (const std::vector<PlanIndex>* ports : {&step.inputs, &step.outputs})
+    for (const PlanIndex port : *ports) {
+      const PlanValue& value = plan.values[port];
+      if (is_common(value.place.format)) continue;
+      const std::optional<std::size_t> needed = format_bytes(backend, value.type, value.place.format);
+      if (!needed || value.bytes < *needed)
+        return damaged(value.name, fmt::format("{} bytes in format {}", value.bytes, value.place.format.name),
+                       needed ? fmt::format("{} bytes", *needed) : "a format of " + step.backend);
+    }
+  return {};
+}
+
+/// Memory that there is not, or a library's own exception, is an error of the step.
+template <class Make>
+auto guarded(const std::string& backend, Make&& make) -> decltype(make()) {
+  auto made = guard(std::forward<Make>(make));
+  if (!made) return fail(ExitCode::kLimit, "backend/failed", backend, made.error(), "a kernel that can be loaded");
+  return *std::move(made);
 }
 
 }  // namespace
@@ -67,6 +92,8 @@ Result<LoadedBody> KernelLoader::load(const PlanBody& plan, std::map<PlanIndex, 
 Result<const Kernel*> KernelLoader::kernel(const LoadedBody& body, const PlanStep& step) {
   const PlanBody& plan = *body.plan;
   const StepArtifact& artifact = *artifact_of(step);
+  COLLAGE_TRY(Backend* const backend, backends_(step.backend));
+  COLLAGE_TRY_VOID(check_format_bytes(*backend, plan, step));
   KernelKey key{step.backend,
                 artifact.hash,
                 artifact.entry,
@@ -78,9 +105,9 @@ Result<const Kernel*> KernelLoader::kernel(const LoadedBody& body, const PlanSte
   }
   const Kernel*& kernel = known_[std::move(key)];
   if (kernel != nullptr) return kernel;
-  COLLAGE_TRY(Backend* const backend, backends_(step.backend));
-  COLLAGE_TRY(std::unique_ptr<Kernel> made,
-              backend->load(load_request(realised_, plan, body.constants, step, threads_)));
+  COLLAGE_TRY(std::unique_ptr<Kernel> made, guarded(step.backend, [&] {
+                return backend->load(load_request(realised_, plan, body.constants, step, threads_));
+              }));
   kernel = made.get();
   kernels_.push_back(std::move(made));
   return kernel;
@@ -164,7 +191,7 @@ Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory
     return memory.input_extents != nullptr ? bind_open(body, memory, index, buffers)
                                            : body.kernels[index]->bind(buffers);
   };
-  COLLAGE_TRY(std::unique_ptr<Call> call, bound());
+  COLLAGE_TRY(std::unique_ptr<Call> call, guarded(step.backend, bound));
   return with_checks(body, memory, step, std::move(call));
 }
 

@@ -73,6 +73,46 @@ std::string changed_artifact(const std::string& bytes, Dice& dice) {
   return mutated_json_text(bytes, dice);
 }
 
+/// Another type, format or number of extents or bytes for a value: what an artifact is told of its ports.
+void change_value(nlohmann::json& value, Dice& dice) {
+  static const std::vector<std::string> kTypes = {"f32", "f16", "bf16", "u8", "bool", "i64", "c128", "string", "i4"};
+  static const std::vector<std::string> kFormats = {
+      "plain", "channels_last", "plain.bf16", "channels_last.bf16", "onednn:nChw16c", "onednn:nChw8c", "x"};
+  nlohmann::json& shape = value.at("shape");
+  switch (dice.below(6)) {
+    case 0:
+      value["type"] = dice.pick(kTypes);
+      return;
+    case 1:
+      value["format"] = dice.pick(kFormats);
+      return;
+    case 2:
+      value["bytes"] = dice.one_in(2) ? 0 : value.at("bytes").get<std::uint64_t>() / 2;
+      return;
+    case 3:
+      if (!shape.is_array() || shape.empty()) return;
+      shape[dice.below(shape.size())] = std::vector<std::int64_t>{0, 1, 2, 7, 1000}[dice.below(5)];
+      return;
+    case 4:
+      if (shape.is_array()) shape.push_back(1);
+      return;
+    default:
+      if (shape.is_array() && !shape.empty()) shape.erase(shape.begin());
+  }
+}
+
+/// Of the values of plan.json, one to three changes.
+void change_values(ArchiveMembers& members, Dice& dice) {
+  for (auto& [name, text] : members) {
+    if (name != "plan.json") continue;
+    auto plan = nlohmann::json::parse(text, nullptr, false);
+    if (!plan.is_object() || !plan.contains("values") || plan["values"].empty()) return;
+    for (std::size_t changes = 1 + dice.below(3); changes > 0; --changes)
+      change_value(plan["values"][dice.below(plan["values"].size())], dice);  // exceptions as above
+    text = plan.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+}
+
 }  // namespace
 
 ArchiveMembers members_of(const std::string& archive) {
@@ -116,6 +156,8 @@ std::string mutated_plan(const std::string& plan, const std::string& other, Dice
 
 std::string mutated_artifact(const std::string& plan, Dice& dice) {
   ArchiveMembers members = members_of(plan);
+  if (dice.one_in(2)) change_values(members, dice);
+  if (dice.one_in(4)) return archive_of(members);
   std::vector<std::size_t> artifacts;
   for (std::size_t i = 0; i < members.size(); ++i)
     if (members[i].first.starts_with(kArtifacts)) artifacts.push_back(i);

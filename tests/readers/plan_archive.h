@@ -17,7 +17,8 @@ using ArchiveMembers = std::vector<std::pair<std::string, std::string>>;
 
 /// Changes JSON, members or bytes of a plan file. Checksums of the archive fit, unless bytes are changed.
 [[nodiscard]] std::string mutated_plan(const std::string& plan, const std::string& other, Dice& dice);
-/// Changes an artifact, not its machine code or the model of an engine in it; the hashes that name it fit.
+/// Changes an artifact, not its machine code or the model of an engine in it, or types, formats and extents at its
+/// ports, or both; the hashes that name it fit.
 [[nodiscard]] std::string mutated_artifact(const std::string& plan, Dice& dice);
 
 }  // namespace collage::test

@@ -312,6 +312,29 @@ TEST(Executable, RefusesPlansWithMissingPartsAndArtifactsThatChanged) {
   EXPECT_EQ(Executable::load(sick, here, {}).error().code, "plan/damaged");
 
   EXPECT_EQ(Executable::load(scripted_chain({"unknown"}), here, {}).error().code, "backend/bad-artifact");
+
+  // Between two steps a value without memory, in a format that nobody knows.
+  backend.scripts["t"] = backend.scripts["s"];
+  RealisedPlan strange = scripted_chain({"s", "t"});
+  ASSERT_TRUE(Executable::load(strange, here, {}));
+  PlanValue& between = strange.plan.values[strange.plan.steps[0].outputs[0]];
+  between.place.format = {"unheard_of"};
+  between.bytes = 0;
+  strange.plan.arena_bytes = 0;
+  const auto refused = Executable::load(strange, here, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "plan/damaged");
+  EXPECT_EQ(refused.error().allowed, "a format of scripted");
+}
+
+TEST(Executable, TellsOfAKernelThatThrowsWhileItIsLoaded) {
+  ScriptedBackend backend;
+  const BackendSource here = [&](const std::string&) -> Result<Backend*> { return &backend; };
+  backend.load_throws = true;
+  const auto loaded = Executable::load(scripted_chain({"s"}), here, {});
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, "backend/failed");
+  EXPECT_EQ(loaded.error().exit, ExitCode::kLimit);
 }
 
 TEST(Executable, WithOpenInputsWantsExtentsThatFitThem) {

@@ -144,7 +144,10 @@ class Scratch {
   std::byte* data_;
 };
 
-constexpr std::size_t kTileBytes = static_cast<std::size_t>(kTile) * 8;
+constexpr int kMostBits = 64;  ///< of an element in a tile
+constexpr std::size_t kTileBytes = static_cast<std::size_t>(kTile) * kMostBits / 8;
+/// A region has far fewer nodes.
+constexpr std::size_t kMostInstructions = 4096;
 
 /// What one thread needs: a tile per live result and per operand that is filled tile by tile.
 struct Lane {
@@ -176,6 +179,7 @@ class ElementCall final : public Call {
   }
 
   Result<void> run() override {
+    if (program_.count == 0) return {};
     for (std::size_t k = 0; k < program_.operands.size(); ++k)
       if (program_.operands[k].access == Access::kPattern) lay_out_pattern(k);
     const std::int64_t tiles = (program_.count + kTile - 1) / kTile;
@@ -290,7 +294,10 @@ ElementType stored_in(const Port& port) { return stored_element(port.type, port.
 
 /// Elements of the source that an operand may touch; -1 for nonsense.
 std::int64_t reach(const Operand& operand, std::int64_t count) {
-  if (operand.axes.empty()) return operand.run > 0 && operand.period > 0 ? operand.period : (count == 0 ? 0 : -1);
+  if (operand.axes.empty()) {
+    const std::int64_t least = count > 0 ? 1 : 0;
+    return operand.run >= least && operand.period >= least ? operand.period : -1;
+  }
   std::int64_t reached = 1;
   std::int64_t elements = 1;
   for (const OperandAxis& axis : operand.axes) {
@@ -350,15 +357,20 @@ Result<std::unique_ptr<Kernel>> load_elements(const ElementProgram& program, con
   };
   LoadedProgram loaded{.count = program.count, .operands = {}, .instructions = {}, .tiles = 0};
   const std::size_t ports = request.inputs.size();
+  if (program.instructions.size() > kMostInstructions || program.outputs.empty()) return bad("no such chain");
   for (const Operand& operand : program.operands) {
     if (operand.source >= ports + request.constants.size()) return bad("an operand without a source");
     const bool is_constant = operand.source >= ports;
     const Tensor* constant = is_constant ? &request.constants[operand.source - ports] : nullptr;
     const ValueType type = is_constant ? constant->value_type() : request.inputs[operand.source].type;
     const ElementType stored = is_constant ? type.element : stored_in(request.inputs[operand.source]);
-    if (stored != operand.type || !type.is_static() || bits_of(type.element) % 8 != 0) return bad("a wrong type");
+    const int bits = bits_of(type.element);
+    if (stored != operand.type || !type.is_static() || bits <= 0 || bits % 8 != 0 || bits > kMostBits)
+      return bad("a wrong type");
     const std::int64_t needed = reach(operand, program.count);
-    if (needed < 0 || needed > element_count(type.extents())) return bad("an operand read past its end");
+    const std::int64_t there =
+        is_constant ? static_cast<std::int64_t>(constant->data.size()) * 8 / bits : element_count(type.extents());
+    if (needed < 0 || needed > there) return bad("an operand read past its end");
     loaded.operands.push_back({.operand = operand,
                                .access = access_of(operand, program.count),
                                .bytes = bits_of(operand.type) / 8,

@@ -1,7 +1,7 @@
 #include "movement/copy_program.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <bit>
 #include <optional>
 
 #include "movement/copy_loops.h"
@@ -65,6 +65,8 @@ class CopyKernel final : public Kernel {
 
 /// More elements than a port has bytes; products of strides and extents below do not overflow.
 constexpr std::int64_t kMostElements = std::int64_t{1} << 56;
+/// A run descends one call per axis.
+constexpr std::size_t kMostAxes = 64;
 
 /// Least and one past the greatest element that a side of a block touches; nothing where that is beyond all memory.
 std::optional<std::pair<std::int64_t, std::int64_t>> reach(const Block& block, std::int64_t first,
@@ -75,7 +77,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> reach(const Block& block, s
   for (const BlockAxis& axis : block.axes) {
     if (axis.extent == 0) return std::pair<std::int64_t, std::int64_t>{0, 0};
     std::int64_t last = 0;
-    if (__builtin_mul_overflow(axis.extent - 1, axis.*stride, &last) || std::abs(last) > kMostElements)
+    if (__builtin_mul_overflow(axis.extent - 1, axis.*stride, &last) || last < -kMostElements || last > kMostElements)
       return std::nullopt;
     (last < 0 ? low : high) += last;
     if (low < -kMostElements || high > kMostElements) return std::nullopt;
@@ -98,10 +100,15 @@ bool fits(const Block& block, const LoadRequest& request, std::int64_t element_b
     const auto range = reach(block, first, stride);
     return bytes && range && range->first >= 0 && range->second <= static_cast<std::int64_t>(*bytes) / element_bytes;
   };
-  const bool is_sane = std::ranges::all_of(block.axes, [&](const BlockAxis& axis) {
-    return axis.extent >= 0 && axis.extent <= kMostElements && (block.fill.empty() || axis.from_stride == 0);
-  });
-  if (!is_sane || !inside(port_bytes(request.outputs, block.output), block.to, &BlockAxis::to_stride)) return false;
+  std::int64_t copied = 1;
+  const bool is_sane = block.axes.size() <= kMostAxes && std::ranges::all_of(block.axes, [&](const BlockAxis& axis) {
+                         return axis.extent >= 0 && axis.extent <= kMostElements &&
+                                (block.fill.empty() || axis.from_stride == 0) &&
+                                !__builtin_mul_overflow(copied, axis.extent, &copied);
+                       });
+  const std::optional<std::size_t> to_bytes = port_bytes(request.outputs, block.output);
+  if (!is_sane || !inside(to_bytes, block.to, &BlockAxis::to_stride)) return false;
+  if (copied > static_cast<std::int64_t>(*to_bytes) / element_bytes) return false;  // no element is written twice
   return block.fill.empty() ? inside(from_bytes, block.from, &BlockAxis::from_stride)
                             : block.fill.size() == static_cast<std::size_t>(element_bytes);
 }
@@ -176,6 +183,7 @@ CopyProgram copy_program_of(const nlohmann::json& json) {
 
 Result<std::unique_ptr<Kernel>> load_copy(const CopyProgram& program, const LoadRequest& request) {
   const bool sane = program.element_bytes >= 1 && program.element_bytes <= 16 &&
+                    std::has_single_bit(static_cast<std::uint64_t>(program.element_bytes)) &&
                     std::ranges::all_of(program.blocks, [&](const Block& block) {
                       return fits(block, request, program.element_bytes);
                     });

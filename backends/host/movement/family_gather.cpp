@@ -64,6 +64,7 @@ class GatherCall final : public Call {
       : program_(program), data_(data), index_(index), out_(out) {}
 
   Result<void> run() override {
+    if (program_.indices == 0 || program_.row_bytes == 0) return {};
     std::byte* out = out_;
     const std::byte* slab = data_;
     for (std::int64_t outer = 0; outer < program_.outer; ++outer) {

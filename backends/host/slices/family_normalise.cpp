@@ -1,6 +1,7 @@
 // LayerNormalization and RMSNormalization of f32 tensors over their last axes, plain format; scale and bias as
 // constants or inputs with the normalised axes' elements.
 #include "family.h"
+#include "float_ports.h"
 #include "slices/slices.h"
 
 namespace collage::host {
@@ -128,16 +129,11 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
   program.scale = json.at("scale").get<std::uint32_t>();
   program.bias = json.at("bias").get<std::int64_t>();
   program.threads = request.threads;
-  const auto elements = [&](std::int64_t k) -> std::int64_t {
-    const auto port = static_cast<std::size_t>(k);
-    if (port < request.inputs.size()) return element_count(request.inputs[port].type.extents());
-    const std::size_t constant = port - request.inputs.size();
-    return constant < request.constants.size() ? request.constants[constant].size() : -1;
-  };
+  const auto elements = [&](std::int64_t k) { return floats_in(request, static_cast<std::uint64_t>(k)); };
   const std::int64_t all = stated_size({program.slices.outer, program.slices.length});
   const bool fits = all >= 0 && elements(program.input) == all && elements(program.scale) == program.slices.length &&
                     (program.bias < 0 || elements(program.bias) == program.slices.length) &&
-                    request.outputs.size() == 1 && element_count(request.outputs[0].type.extents()) == all;
+                    request.outputs.size() == 1 && floats_in(request.outputs[0]) == all;
   if (!fits)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a normalisation outside its ports",
                 "one inside them");

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "family.h"
+#include "float_ports.h"
 #include "slices/slice_kernel.h"
 
 namespace collage::host {
@@ -114,11 +115,10 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
                       .inner = json.at("inner").get<std::int64_t>()};
   const Operator* op = operator_of(json.at("operator").get<std::string>());
   const auto input = json.at("input").get<std::uint32_t>();
-  const bool fits =
-      op != nullptr && input < request.inputs.size() && request.outputs.size() == 1 && slices.length > 0 &&
-      slices.outer > 0 && slices.inner > 0 &&
-      stated_size({slices.outer, slices.inner}) == element_count(request.outputs[0].type.extents()) &&
-      stated_size({slices.outer, slices.length, slices.inner}) == element_count(request.inputs[input].type.extents());
+  const bool fits = op != nullptr && input < request.inputs.size() && request.outputs.size() == 1 &&
+                    slices.length > 0 && slices.outer > 0 && slices.inner > 0 &&
+                    stated_size({slices.outer, slices.inner}) == floats_in(request.outputs[0]) &&
+                    stated_size({slices.outer, slices.length, slices.inner}) == floats_in(request.inputs[input]);
   if (!fits)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a reduction outside its ports",
                 "one inside them");

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "family.h"
+#include "float_ports.h"
 #include "layout.h"
 #include "parallel.h"
 #include "slices/slices.h"
@@ -225,9 +226,9 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
                     is_inside(program.rows, program.in_height) && is_inside(program.columns, program.in_width) &&
                     !request.inputs.empty() && request.outputs.size() == 1 &&
                     stated_size({program.outer, program.inner, program.in_height, program.in_width}) ==
-                        element_count(request.inputs[0].type.extents()) &&
+                        floats_in(request.inputs[0]) &&
                     stated_size({program.outer, program.inner, program.rows.size(), program.columns.size()}) ==
-                        element_count(request.outputs[0].type.extents());
+                        floats_in(request.outputs[0]);
   if (!fits)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a Resize outside its ports", "one inside");
   return std::make_unique<ResizeKernel>(std::move(program), request.threads);

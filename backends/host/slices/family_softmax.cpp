@@ -1,5 +1,6 @@
 // Softmax and LogSoftmax along any axis of f32 tensors, in both common formats.
 #include "family.h"
+#include "float_ports.h"
 #include "slices/slice_kernel.h"
 
 namespace collage::host {
@@ -39,8 +40,9 @@ Result<std::unique_ptr<Kernel>> load(const nlohmann::json& json, const LoadReque
                       .length = json.at("length").get<std::int64_t>(),
                       .inner = json.at("inner").get<std::int64_t>()};
   const std::int64_t elements =
-      request.outputs.size() == 1 && request.inputs.size() == 1 ? element_count(request.outputs[0].type.extents()) : -1;
-  if (elements < 0 || stated_size({slices.outer, slices.length, slices.inner}) != elements)
+      request.outputs.size() == 1 && request.inputs.size() == 1 ? floats_in(request.outputs[0]) : -1;
+  if (elements < 0 || floats_in(request.inputs[0]) != elements ||
+      stated_size({slices.outer, slices.length, slices.inner}) != elements)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "host", "a Softmax outside its ports", "one inside them");
   const SliceLoops loops = slice_loops();
   const SliceLoops::Loop loop = json.at("logarithmic").get<bool>() ? loops.log_softmax : loops.softmax;

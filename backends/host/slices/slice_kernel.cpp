@@ -31,7 +31,7 @@ class SliceCall final : public Call {
   }
 
  private:
-  [[nodiscard]] bool has_elements() const { return slices_.outer > 0 && slices_.length > 0; }
+  [[nodiscard]] bool has_elements() const { return slices_.outer > 0 && slices_.length > 0 && slices_.inner > 0; }
 
   Slices slices_;
   SliceLoops::Loop loop_;

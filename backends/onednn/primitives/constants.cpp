@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "base/pages.h"
+#include "check_program.h"
 #include "library.h"
 
 namespace collage::onednn {
@@ -13,6 +14,10 @@ using dnnl::memory;
 
 /// Constants up to this size are always copied, so that vectors may read past their end.
 constexpr std::size_t kSmallBytes = 4096;
+/// What may be made of constants and literals: so much of nothing, and as often the size of the constants. Blocks pad
+/// a channel to 16, joined groups are up to 8 times as large.
+constexpr std::size_t kMostMadeBytes = std::size_t{1} << 31;
+constexpr std::size_t kMostCopies = 32;
 
 Buffer filled(float number, std::size_t size) {
   return Buffer::make(std::max(size, kBufferAlignment), [number](std::span<std::byte> bytes) {
@@ -109,8 +114,15 @@ bool is_consistent(const TensorInfo& tensor) {
          tensor.stored.size() == tensor.strides.size() && element_count(tensor.stored) == element_count(tensor.extents);
 }
 
+/// Whether all bytes of the model's constant are there.
+bool has_bytes(const Tensor& constant) { return constant.data.size() >= byte_count(constant.type, constant.extents); }
+
 bool has_type(const TensorInfo& tensor, ElementType type) {
   return type == value_type(tensor) || (type == ElementType::kUint8 && tensor.type == ElementType::kInt8);
+}
+
+bool are_integers(const std::vector<float>& numbers) {
+  return std::ranges::all_of(numbers, [](float number) { return number >= -0x1p31F && number < 0x1p31F; });
 }
 
 /// Only constants of f32 are scaled and gathered, and a list has an element for each place.
@@ -119,8 +131,24 @@ bool can_be_made(const TensorInfo& tensor) {
   if (!is_full && (tensor.scale != 1.F || !tensor.stored.empty())) return false;
   if (tensor.role != Role::kLiteral) return tensor.numbers.empty();
   if (tensor.numbers.empty()) return is_full;
-  return (tensor.type == ElementType::kFloat32 || tensor.type == ElementType::kInt32) && tensor.positions.empty() &&
-         element_count(tensor.extents) == std::ssize(tensor.numbers);
+  return (tensor.type == ElementType::kFloat32 ||
+          (tensor.type == ElementType::kInt32 && are_integers(tensor.numbers))) &&
+         tensor.positions.empty() && element_count(tensor.extents) == std::ssize(tensor.numbers);
+}
+
+/// Whether what is made of constants and literals takes memory in proportion to the constants: a tensor may repeat one
+/// element as often as it likes.
+bool are_in_proportion(const Program& program, const std::vector<Tensor>& constants) {
+  std::size_t most = kMostMadeBytes;
+  for (const Tensor& constant : constants) most += kMostCopies * constant.data.size();
+  for (const TensorInfo& tensor : program.tensors) {
+    const bool is_made = tensor.role == Role::kLiteral || (tensor.role == Role::kConstant && !program.is_prepared);
+    if (!is_made) continue;
+    const std::size_t bytes = bytes_of(tensor);
+    if (bytes > most) return false;
+    most -= bytes;
+  }
+  return true;
 }
 
 /// The elements of the model's constant that a tensor reads.
@@ -132,27 +160,29 @@ std::int64_t elements_read(const TensorInfo& tensor) {
   return last + 1;
 }
 
+std::unexpected<Error> misfit(std::string saw) {
+  return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, std::move(saw),
+              "an artifact of this backend, with the constants that it was made for");
+}
+
 }  // namespace
 
 Result<void> check_constants(const Program& program, const std::vector<Tensor>& constants) {
   for (const TensorInfo& tensor : program.tensors) {
     for (const float position : tensor.positions)
       if (!(position >= 0.F && position < static_cast<float>(tensor.extents.back())))
-        return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, "a position outside of its row",
-                    "an artifact of this backend");
+        return misfit("a position outside of its row");
     if (!tensor.positions.empty() && tensor.extents != Extents{std::ssize(tensor.positions), tensor.extents.back()})
-      return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, "positions for another number of rows",
-                  "an artifact of this backend");
+      return misfit("positions for another number of rows");
     if ((tensor.role == Role::kLiteral || tensor.role == Role::kConstant) && !can_be_made(tensor))
-      return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, "numbers of another type or count",
-                  "an artifact of this backend");
+      return misfit("numbers of another type or count");
     if (tensor.role != Role::kConstant || program.is_prepared) continue;
     const bool fits = tensor.index < constants.size() && has_type(tensor, constants[tensor.index].type) &&
-                      is_consistent(tensor) && constants[tensor.index].size() == elements_read(tensor);
-    if (!fits)
-      return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind, "a constant of another size",
-                  "the constants the artifact was made for");
+                      is_consistent(tensor) && constants[tensor.index].size() == elements_read(tensor) &&
+                      has_bytes(constants[tensor.index]);
+    if (!fits) return misfit("a constant of another size");
   }
+  if (!are_in_proportion(program, constants)) return misfit("constants repeated more often than memory holds");
   return {};
 }
 

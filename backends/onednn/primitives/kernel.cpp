@@ -1,5 +1,7 @@
 #include "primitives/kernel.h"
 
+#include <algorithm>
+
 #include "backends/common/openmp/keep_threads.h"
 #include "base/error.h"
 #include "library.h"
@@ -12,6 +14,17 @@ using dnnl::memory;
 
 std::unexpected<Error> library_failed(std::string what) {
   return fail(ExitCode::kUnsupported, "backend/library-failed", kBackendKind, std::move(what));
+}
+
+/// The operations of a program. Errors backend/library-failed, and backend/bad-artifact where one of them would touch
+/// more bytes than its tensors have.
+Result<std::vector<BuiltOp>> built_ops(const Program& program, const dnnl::engine& engine) {
+  auto ops = build_all(program, engine);
+  if (!ops) return library_failed(ops.error());
+  if (!std::ranges::all_of(*ops, [&](const BuiltOp& op) { return has_room(program, op); }))
+    return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind,
+                "a tensor smaller than the library takes it to be", "an artifact of this backend");
+  return std::move(*ops);
 }
 
 /// One primitive with its arguments, independent of buffers.
@@ -127,17 +140,16 @@ Result<std::unique_ptr<Kernel>> load_kernel(const dnnl::engine& engine, const Pr
   loaded->program = program;
   loaded->engine = engine;
   loaded->threads = threads;
-  auto ops = build_all(program, engine);
-  if (!ops) return library_failed(ops.error());
-  loaded->workspace = map_workspace(program, *ops);
+  COLLAGE_TRY(const std::vector<BuiltOp> ops, built_ops(program, engine));
+  loaded->workspace = map_workspace(program, ops);
   if (loaded->workspace.bytes > workspace_bytes)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", kBackendKind,
                 "scratch of " + std::to_string(loaded->workspace.bytes) + " bytes",
                 std::to_string(workspace_bytes) + " bytes, as compiled");
   const auto done = guard([&] {
     Packer packer(loaded->program, constants, engine);
-    for (std::size_t i = 0; i < ops->size(); ++i) {
-      const BuiltOp& op = (*ops)[i];
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+      const BuiltOp& op = ops[i];
       loaded->stages.push_back({.primitive = dnnl::primitive(op.description.get()),
                                 .arguments = op.arguments,
                                 .scratch = op.description.query_md(dnnl::query::scratchpad_md),
@@ -158,12 +170,11 @@ Result<std::unique_ptr<Kernel>> load_kernel(const dnnl::engine& engine, const Pr
 Result<PreparedArtifact> prepare(const dnnl::engine& engine, Program program, const std::vector<Tensor>& constants,
                                  int threads) {
   COLLAGE_TRY_VOID(check_constants(program, constants));
-  const auto ops = build_all(program, engine);
-  if (!ops) return library_failed(ops.error());
+  COLLAGE_TRY(const std::vector<BuiltOp> ops, built_ops(program, engine));
   PreparedArtifact prepared;
   const auto done = guard([&] {
     Packer packer(program, constants, engine);
-    for (const BuiltOp& op : *ops)
+    for (const BuiltOp& op : ops)
       for (const Argument& argument : op.arguments) (void)packer.bytes_of(argument);
     prepared.constants = packer.made();
   });

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "check_program.h"
 #include "primitives/algorithms.h"
 
 namespace collage::onednn {
@@ -485,6 +486,16 @@ std::expected<BuiltOp, std::string> build(const Program& program, const Op& op, 
   add_common_arguments(builder);
   builder.built.scratch_bytes = builder.built.description.query_md(dnnl::query::scratchpad_md).get_size();
   return std::move(builder.built);
+}
+
+bool has_room(const Program& program, const BuiltOp& built) {
+  return std::ranges::all_of(built.arguments, [&](const Argument& argument) {
+    const memory::desc touched = built.description.query_md(dnnl::query::exec_arg_md, argument.slot);
+    if (touched == argument.desc) return true;
+    const TensorInfo& tensor = program.tensors[static_cast<std::size_t>(argument.tensor)];
+    const bool is_made = tensor.role == Role::kConstant || tensor.role == Role::kLiteral;
+    return touched.get_size() <= (is_made ? argument.desc.get_size() : bytes_of(tensor));
+  });
 }
 
 }  // namespace collage::onednn

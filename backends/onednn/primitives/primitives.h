@@ -40,4 +40,8 @@ struct BuiltOp {
 [[nodiscard]] std::expected<BuiltOp, std::string> build(const Program& program, const Op& op,
                                                         const dnnl::engine& engine);
 
+/// Whether the tensors have all bytes that the library will touch: it looks at addresses alone when it runs. Constants
+/// and literals are made as the arguments describe them.
+[[nodiscard]] bool has_room(const Program& program, const BuiltOp& built);
+
 }  // namespace collage::onednn

@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 
 #include "backend/backend.h"
 #include "base/pages.h"
+#include "check_program.h"
 
 namespace collage::onednn {
 namespace {
+
+/// Of an operation, in bytes: more than memory has, and little enough to be added to that of temporaries.
+constexpr std::size_t kMostScratch = std::size_t{1} << 48;
 
 /// Exceptions of the library are failures; that it has no suitable implementation is a refusal.
 std::expected<BuiltOp, Refusal> try_build(const Program& program, const Op& op, const dnnl::engine& engine) {
@@ -110,8 +115,7 @@ WorkspaceMap map_workspace(const Program& program, const std::vector<BuiltOp>& o
   for (const TensorInfo& tensor : program.tensors) {
     if (tensor.role != Role::kTemporary) continue;
     if (sizes.size() <= tensor.index) sizes.resize(tensor.index + 1);
-    const std::size_t bytes = describe(tensor).get_size() + byte_count(tensor.type, {tensor.offset});
-    sizes[tensor.index] = std::max(sizes[tensor.index], bytes);
+    sizes[tensor.index] = std::max(sizes[tensor.index], bytes_with_offset(tensor));
   }
   for (const std::size_t bytes : sizes) {
     map.temporaries.push_back(map.bytes);
@@ -120,6 +124,7 @@ WorkspaceMap map_workspace(const Program& program, const std::vector<BuiltOp>& o
   map.scratch = map.bytes;
   std::size_t largest = 0;
   for (const BuiltOp& op : ops) largest = std::max(largest, op.scratch_bytes);
+  if (largest > kMostScratch) throw std::runtime_error("scratch of " + std::to_string(largest) + " bytes");
   map.bytes += aligned_up(largest);
   return map;
 }

@@ -26,6 +26,8 @@ struct WorkspaceMap {
 [[nodiscard]] std::expected<std::vector<BuiltOp>, std::string> build_all(const Program& program,
                                                                          const dnnl::engine& engine);
 
+/// Of a program that check_program() passed, or that was lowered here. Throws std::runtime_error for more scratch than
+/// memory has.
 [[nodiscard]] WorkspaceMap map_workspace(const Program& program, const std::vector<BuiltOp>& ops);
 
 /// Fixes how many threads the library's next primitives are made for and run on.

@@ -5,6 +5,7 @@
 #include "layout.h"
 #include "library.h"
 
+#include "base/json.h"
 #include "base/json_numbers.h"
 
 namespace collage::onednn {
@@ -138,26 +139,34 @@ bool is_broadcast(const Extents& own, const Extents& to) {
   return true;
 }
 
+/// Of a tensor, so that the library's counts of bytes do not overflow; and of what it makes between its operations.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 32;
+
+/// Whether it has four axes, and its strides lead nowhere outside of as many elements as it has.
+bool stays_inside(const Seen& seen) {
+  if (seen.extents.size() != 4 || seen.strides.size() != 4) return false;
+  if (std::ranges::any_of(seen.extents, [](std::int64_t extent) { return extent < 1; })) return false;
+  const std::int64_t elements = element_count(seen.extents);
+  if (elements > kMostElements) return false;
+  std::int64_t last = 0;
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    std::int64_t far = 0;
+    if (seen.strides[axis] < 1 || seen.strides[axis] > elements ||
+        __builtin_mul_overflow(seen.extents[axis] - 1, seen.strides[axis], &far) || far >= elements)
+      return false;
+    last += far;
+  }
+  return last < elements;
+}
+
 /// Whether the extents go together; the library does not look at all of them.
 bool is_consistent(const Attention& attention) {
-  for (const Seen* seen : {&attention.q, &attention.k, &attention.v, &attention.mask}) {
-    if (seen->extents.size() != 4 || seen->strides.size() != 4) return false;
-    std::int64_t elements = 1;
-    for (const std::int64_t extent : seen->extents) {
-      if (extent < 1 || extent > (std::int64_t{1} << 32) / elements) return false;
-      elements *= extent;
-    }
-    // Nothing outside of the port is read.
-    std::int64_t last = 0;
-    for (std::size_t axis = 0; axis < 4; ++axis) {
-      if (seen->strides[axis] < 0 || seen->strides[axis] > elements) return false;
-      last += (seen->extents[axis] - 1) * seen->strides[axis];
-    }
-    if (last >= elements) return false;
-  }
+  for (const Seen* seen : {&attention.q, &attention.k, &attention.v, &attention.mask})
+    if (!stays_inside(*seen)) return false;
   const Extents &q = attention.q.extents, &k = attention.k.extents, &v = attention.v.extents;
+  const Extents sums = {q[0], q[1], q[2], k[3]};
   return q[0] == k[0] && q[1] == k[1] && q[3] == k[2] && k[0] == v[0] && k[1] == v[1] && k[3] == v[2] &&
-         is_broadcast(attention.mask.extents, {q[0], q[1], q[2], k[3]});
+         is_broadcast(attention.mask.extents, sums) && element_count(sums) <= kMostElements;
 }
 
 json json_of(const Seen& seen) {
@@ -229,7 +238,7 @@ Result<Attention> parse_attention(std::string_view artifact) {
                 "an artifact of this backend");
   };
   try {
-    const json object = json::parse(artifact);
+    const json object = parsed_json(artifact);
     if (object.at("schema") != kSchema) return bad("unknown schema");
     Attention attention{.q = seen_of(object.at("q")),
                         .k = seen_of(object.at("k")),

@@ -116,9 +116,10 @@ class AttentionKernel final : public Kernel {
   std::shared_ptr<const Loaded> loaded_;
 };
 
+/// Only of formats that are common to all backends is it known that they have room for all elements.
 bool has_elements(const Port& port, const Extents& extents) {
-  return port.type.is_static() && port.type.element == ElementType::kFloat32 && !port.place.format.narrow() &&
-         element_count(port.type.extents()) == element_count(extents);
+  return port.type.is_static() && port.type.element == ElementType::kFloat32 && is_common(port.place.format) &&
+         !port.place.format.narrow() && element_count(port.type.extents()) == element_count(extents);
 }
 
 /// Every factor is a port of as many elements, or the constant.
@@ -127,7 +128,8 @@ bool fits(const Attention& attention, const LoadRequest& request) {
     if (seen->is_constant) {
       const bool is_mask = seen == &attention.mask && request.constants.size() == 1;
       if (!is_mask || request.constants[0].type != ElementType::kFloat32 ||
-          request.constants[0].size() != element_count(seen->extents))
+          request.constants[0].size() != element_count(seen->extents) ||
+          request.constants[0].data.size() < byte_count(ElementType::kFloat32, seen->extents))
         return false;
     } else if (seen->index >= request.inputs.size() || !has_elements(request.inputs[seen->index], seen->extents)) {
       return false;

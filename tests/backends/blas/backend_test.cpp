@@ -64,6 +64,40 @@ TEST(BlasArtifact, IsRefusedWhenItReachesOutsideItsPorts) {
   }
 }
 
+TEST(BlasArtifact, IsRefusedAtPortsThatAreNoFloats) {
+  const Graph graph = small_graph();
+  const Artifact artifact = artifact_of(compiling("blas"), graph, "gemm.plain");
+  const LoadRequest whole = request_of(graph, artifact);
+  for (const bool is_input : {true, false}) {
+    LoadRequest request = whole;
+    Port& port = is_input ? request.inputs[0] : request.outputs[0];
+    port.type.element = ElementType::kUint8;
+    EXPECT_EQ(loading("blas").load(request).error().code, "backend/bad-artifact");
+    port.type = ValueType::tensor(ElementType::kFloat32, {1});
+    port.type.shape.reset();
+    EXPECT_EQ(loading("blas").load(request).error().code, "backend/bad-artifact");
+    request = whole;
+    (is_input ? request.inputs[0] : request.outputs[0]).place.format = {"unheard_of"};
+    EXPECT_EQ(loading("blas").load(request).error().code, "backend/bad-artifact");
+  }
+}
+
+TEST(BlasArtifact, AddsToAProductOnlyWhatLiesAsItDoes) {
+  const Graph graph = graph_of(
+      "graph(%a: f32[7,16], %w: f32[16,5], %c: f32[7,5]) -> (%y) { %m: f32[7,5] = MatMul(%a, %w) %y: f32[7,5] = "
+      "Add(%m, %c) }");
+  const Artifact whole = artifact_of(compiling("blas"), graph, "gemm.plain");
+  ASSERT_NE(whole.bytes.find("\"accumulates\":true"), std::string::npos) << whole.bytes;
+  ASSERT_EQ(load_error(graph, whole), "");
+  const std::size_t at = whole.bytes.find("\"addends\":[{");
+  ASSERT_NE(at, std::string::npos) << whole.bytes;
+  Artifact artifact = whole;
+  const std::size_t row = artifact.bytes.find("\"row\":5", at);
+  ASSERT_NE(row, std::string::npos) << whole.bytes;
+  artifact.bytes.replace(row, 7, "\"row\":0");
+  EXPECT_EQ(load_error(graph, artifact), "backend/bad-artifact") << "one row, added to each";
+}
+
 TEST(BlasArtifact, NeedsItsConstants) {
   const Graph graph = small_graph();
   const Artifact artifact = artifact_of(compiling("blas"), graph, "gemm.plain");

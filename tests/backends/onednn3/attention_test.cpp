@@ -119,13 +119,39 @@ TEST(OneDnn3Attention, ThatIsDamagedIsRefused) {
   const CompileRequest request{.graph = &graph, .region = region_of(graph), .variant = variant, .model_bytes = {}};
   const auto whole = compiling("onednn3").compile({&request, 1}, {.threads = 1})[0];
   ASSERT_TRUE(whole);
+  ASSERT_TRUE(loading("onednn3").load(request_of(graph, variant, *whole)));
   const std::vector<std::pair<std::string, std::string>> changes = {
       {"\"extents\":[1,3,10,8]", "\"extents\":[1,3,99,8]"},
       {"\"strides\":[", "\"strides\":[-"},
+      {"\"strides\":[", "\"strides\":[0,"},
+      // The way to the last of 2^32 elements is 2^64.
+      {"\"extents\":[1,3,8,10]", "\"extents\":[4294967296,1,1,1]"},
+      {"\"schema\"", "\"more\":" + std::string(100'000, '[') + std::string(100'000, ']') + ",\"schema\""},
       {"\"index\":0", "\"index\":9"},
       {"\"constant\":false", "\"constant\":true"},
       {"attention/1\"", "attention/1\",,"}};
   expect_refused_when_changed(graph, variant, *whole, changes);
+}
+
+TEST(OneDnn3Attention, NeedsPortsWhoseBytesItKnowsAndAllBytesOfAConstantMask) {
+  Graph graph = attention_graph(attention());
+  graph.value(graph.inputs[3]).constant = make_tensor(ElementType::kFloat32, {1, 1, 1, 10}, numbers_drawn(10, 4));
+  graph.inputs.resize(3);
+  const Variant variant = compiling("onednn3").support(graph, region_of(graph), {})->at(0);
+  const CompileRequest request{.graph = &graph, .region = region_of(graph), .variant = variant, .model_bytes = {}};
+  const auto whole = compiling("onednn3").compile({&request, 1}, {.threads = 1})[0];
+  ASSERT_TRUE(whole);
+  const LoadRequest right = request_of(graph, variant, *whole);
+  ASSERT_TRUE(loading("onednn3").load(right));
+  LoadRequest other = right;
+  other.inputs[0].place.format = {"other:small"};
+  EXPECT_EQ(loading("onednn3").load(other).error().code, "backend/bad-artifact");
+  other = right;
+  other.outputs[0].place.format = {"other:small"};
+  EXPECT_EQ(loading("onednn3").load(other).error().code, "backend/bad-artifact");
+  other = right;
+  other.constants[0].data = other.constants[0].data.slice(0, 4);
+  EXPECT_EQ(loading("onednn3").load(other).error().code, "backend/bad-artifact");
 }
 
 }  // namespace

@@ -108,8 +108,22 @@ TEST(OneDnn3Bytes, ThatAreDamagedAreRefused) {
   const std::vector<std::pair<std::string, std::string>> changes = {{"\"numbers\":[", "\"numbers\":[1.0,"},
                                                                     {"\"scaling\":[", "\"scaling\":[99,"},
                                                                     {"\"scaling\":[", "\"scaling\":[0,"},
-                                                                    {"\"type\":\"i8\"", "\"type\":\"i32\""}};
+                                                                    {"\"type\":\"i8\"", "\"type\":\"i32\""},
+                                                                    {"\"kind\":\"matmul\"", "\"kind\":\"eltwise\""},
+                                                                    {"\"extents\":[20,9]", "\"extents\":[]"}};
   expect_refused_when_changed(graph, variant, *whole, changes);
+  // Scales of weights, of an operation that has none.
+  Artifact one_input = *whole;
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    const std::size_t at = one_input.bytes.find(from);
+    ASSERT_NE(at, std::string::npos) << from << " in " << one_input.bytes;
+    one_input.bytes.replace(at, from.size(), to);
+  };
+  replace("\"kind\":\"matmul\"", "\"kind\":\"reorder\"");
+  replace("\"inputs\":[0,1]", "\"inputs\":[0]");
+  const auto kernel = loading("onednn3").load(request_of(graph, variant, one_input));
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().code, "backend/bad-artifact");
 }
 
 }  // namespace

@@ -251,6 +251,11 @@ TEST(Realise, SharesOneArtifactAndOnePlaceOfEachConstant) {
   EXPECT_EQ(plan->plan.weights_bytes, 64U + 448U);
   EXPECT_EQ(artifact_of(plan->plan.steps[1])->constants.size(), 2U);
   EXPECT_FALSE(plan->plan.weights_hash.empty());
+  EXPECT_TRUE(verify(plan->plan));
+  Plan damaged = plan->plan;
+  for (PlanValue& value : damaged.values)
+    if (value.name == "w") value.place.format = {"plain.bf16"};
+  EXPECT_EQ(verify(damaged).error().code, "plan/damaged") << "fewer bytes than its readers are told";
 }
 
 TEST(Realise, PutsWorkspacesBesideTheLiveValues) {
