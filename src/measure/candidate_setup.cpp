@@ -3,6 +3,7 @@
 #include "backend/extensions/format_extension.h"
 #include "backend/extensions/portability_extension.h"
 #include "backend/held_value.h"
+#include "region/narrow_variant.h"
 #include "store/artifact_file.h"
 
 namespace collage {
@@ -54,7 +55,9 @@ bool CandidateSetup::has_changed_graph() const {
 
 std::expected<Artifact, Refusal> CandidateSetup::compile(Backend& backend, const CandidateSpec& spec) {
   const PriceSubject& subject = run_.subject;
-  if (subject.conversion) return compile_conversion(backend, *subject.conversion, run_.job.options);
+  CompileOptions options = run_.job.options;
+  options.accuracy = class_of_candidate(spec);
+  if (subject.conversion) return compile_conversion(backend, *subject.conversion, options);
   if (!lent_) {
     lent_ = *subject.graph;
     structure_ = structure_key(*lent_, subject.region);
@@ -62,7 +65,7 @@ std::expected<Artifact, Refusal> CandidateSetup::compile(Backend& backend, const
   if (auto held = refuse_held_ports(backend, *subject.graph, subject.region)) return std::unexpected(*std::move(held));
   CompileRequest request{.graph = &*lent_, .region = subject.region, .variant = spec.variant};
   request.region.matches = matches_of(subject.region, spec.labels);
-  auto results = backend.compile({&request, 1}, run_.job.options);
+  auto results = backend.compile({&request, 1}, options);
   if (results.size() == 1) return std::move(results[0]);
   return std::unexpected(Refusal{.reason = RefusalReason::kCompile, .detail = "gave no artifact"});
 }
@@ -98,13 +101,19 @@ void CandidateSetup::load(JobCandidate& candidate, TrialSpec spec) {
   candidate.trial = std::move(*trial);
 }
 
+Accuracy CandidateSetup::class_of_candidate(const CandidateSpec& spec) const {
+  const Accuracy asked = run_.job.options.accuracy;
+  if (!run_.subject.conversion) return class_of(spec.variant, asked);
+  return run_.subject.conversion->keeps_elements() ? without_16_bits(asked) : asked;
+}
+
 TrialSpec CandidateSetup::trial_spec(const CandidateSpec& spec, Backend& backend) const {
   const PriceSubject& subject = run_.subject;
   TrialSpec trial{.backend = &backend,
                   .inputs = subject.inputs,
                   .outputs = subject.outputs,
                   .threads = run_.job.options.threads,
-                  .accuracy = run_.job.options.accuracy,
+                  .accuracy = class_of_candidate(spec),
                   .exact = subject.conversion && subject.conversion->keeps_elements()};
   if (subject.conversion) return trial;
   const auto place = [&](std::vector<TrialPort>& ports, const std::vector<Format>& formats) {

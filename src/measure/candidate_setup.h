@@ -28,6 +28,7 @@ class CandidateSetup {
   void keep_and_load(JobCandidate& candidate, Backend& backend, const Artifact& artifact);
   void load_artifact(JobCandidate& candidate, Backend& backend, const Artifact& artifact);
   void load(JobCandidate& candidate, TrialSpec spec);
+  [[nodiscard]] Accuracy class_of_candidate(const CandidateSpec& spec) const;
   [[nodiscard]] TrialSpec trial_spec(const CandidateSpec& spec, Backend& backend) const;
   [[nodiscard]] bool has_changed_graph() const;
 

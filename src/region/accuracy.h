@@ -13,6 +13,11 @@ enum class Accuracy : std::uint8_t {
   kFast       ///< also 16-bit arithmetic
 };
 
+/// The class of what has no 16 bits in a tune of class `asked`.
+[[nodiscard]] constexpr Accuracy without_16_bits(Accuracy asked) {
+  return asked == Accuracy::kFast ? Accuracy::kStandard : asked;
+}
+
 [[nodiscard]] std::string_view name_of(Accuracy accuracy);
 [[nodiscard]] std::optional<Accuracy> accuracy_of(std::string_view name);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "region/accuracy.h"
 #include "region/region.h"
 #include "region/variant.h"
 
@@ -27,5 +28,11 @@ enum class NarrowPorts : std::uint8_t { kAll, kInputs, kOutputs };
 /// computes in 16 bits or keeps weights in them between full ports says so by "bf16" or "f16" as a word of its name.
 [[nodiscard]] std::optional<ElementType> narrow_element_in(const Variant& variant);
 [[nodiscard]] inline bool is_narrow(const Variant& variant) { return narrow_element_in(variant).has_value(); }
+
+/// The class that a variant is compiled, judged and stored in by a tune of class `asked`: without 16 bits it is the
+/// same in class fast as in standard.
+[[nodiscard]] inline Accuracy class_of(const Variant& variant, Accuracy asked) {
+  return is_narrow(variant) || has_narrow_port(variant) ? asked : without_16_bits(asked);
+}
 
 }  // namespace collage

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "region/narrow_variant.h"
 
 namespace collage {
 namespace {
 
-std::string surroundings(const BackendInfo& backend, const MeasureContext& context) {
+std::string surroundings(const BackendInfo& backend, const MeasureContext& context, Accuracy accuracy) {
   return fmt::format("backend={} version={} build={} threads={} accuracy={} displaced={} machine={}", backend.name,
-                     backend.version, backend.build, context.threads, name_of(context.accuracy),
-                     context.displaced_bytes, context.machine);
+                     backend.version, backend.build, context.threads, name_of(accuracy), context.displaced_bytes,
+                     context.machine);
 }
 
 std::string content_hash_of(const Tensor& tensor) {
@@ -32,7 +33,8 @@ std::string region_key(const std::string& structure_key) { return "region=" + ha
 std::string cost_key(const std::string& structure_key, const Variant& variant, const BackendInfo& backend,
                      const MeasureContext& context) {
   return fmt::format("{} variant={} in={} out={} {}", region_key(structure_key), variant.name,
-                     names_of(variant.input_formats), names_of(variant.output_formats), surroundings(backend, context));
+                     names_of(variant.input_formats), names_of(variant.output_formats),
+                     surroundings(backend, context, class_of(variant, context.accuracy)));
 }
 
 std::string text_of(const Conversion& conversion) {
@@ -41,7 +43,8 @@ std::string text_of(const Conversion& conversion) {
 }
 
 std::string conversion_key(const Conversion& conversion, const BackendInfo& backend, const MeasureContext& context) {
-  return fmt::format("convert={} {}", text_of(conversion), surroundings(backend, context));
+  const Accuracy accuracy = conversion.keeps_elements() ? without_16_bits(context.accuracy) : context.accuracy;
+  return fmt::format("convert={} {}", text_of(conversion), surroundings(backend, context, accuracy));
 }
 
 std::string artifact_key(const std::string& cost_key, const std::string& place_hash) {

@@ -18,8 +18,8 @@ namespace collage {
 /// What costs depend on besides the region and the candidate.
 struct MeasureContext {
   int threads = 1;
-  Accuracy accuracy = Accuracy::kStandard;
-  std::string machine;               ///< machine_print()
+  Accuracy accuracy = Accuracy::kStandard;  ///< of the tune: keys of what has no 16 bits are those of class standard
+  std::string machine;                      ///< machine_print()
   std::int64_t displaced_bytes = 0;  ///< of the caches before each run; 0 = a kernel finds what its last run left
 };
 

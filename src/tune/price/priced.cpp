@@ -133,6 +133,28 @@ Result<std::optional<std::vector<Cost>>> costs_as_before(const TuneTask& task, c
   return known;
 }
 
+/// Takes what the store has measured or sampled of the candidates without a cost, in whatever tune: of another budget
+/// or class, or of another model with the same regions. Gives those candidates.
+Result<std::vector<std::size_t>> take_stored(const MeasureEnv& env, const CandidatePool& pool, Pricing& pricing,
+                                             std::vector<Cost>& costs, CostBounds& bounds) {
+  std::vector<std::size_t> open;
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    if (std::holds_alternative<Unknown>(costs[c])) open.push_back(c);
+  std::vector<std::size_t> taken;
+  for (const Effort effort : {Effort::kTime, Effort::kSample}) {
+    COLLAGE_TRY(std::vector<Cost> answers, pricing.price_some(pool, open, effort, without_time(env.limits())));
+    std::vector<std::size_t> rest;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const bool is_known = !std::holds_alternative<Unknown>(answers[i]);
+      (is_known ? taken : rest).push_back(open[i]);
+      bounds.learn(open[i], answers[i]);
+      costs[open[i]] = std::move(answers[i]);
+    }
+    open = std::move(rest);
+  }
+  return taken;
+}
+
 /// Where nothing may have 16 bits, nothing is as fast as they are.
 Accuracy accuracy_of_bounds(const TuneTask& task, const Priced& priced) {
   const bool is_full = priced.full_nodes.universe() != 0 && priced.full_nodes.count() == task.graph().nodes.size();
@@ -157,10 +179,15 @@ Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& e
       return *std::move(costs);
     }
   }
-  auto prices = priced.pricing->price_lazily(cover_request(task, priced, {}), fresh_bounds(), env.limits());
+  CostBounds& bounds = fresh_bounds();
+  CoverRequest request = cover_request(task, priced, {});
+  COLLAGE_TRY(std::vector<std::size_t> asked,
+              take_stored(env, priced.pool.candidates, *priced.pricing, request.costs, bounds));
+  auto prices = priced.pricing->price_lazily(std::move(request), bounds, env.limits());
   priced.memory_of_models->keep(priced.bounds->learnt());
   if (!prices) return std::unexpected(std::move(prices).error());
-  record.pricing = priced_with(budget_s, prices->asked, prices->costs);
+  asked.insert(asked.end(), prices->asked.begin(), prices->asked.end());
+  record.pricing = priced_with(budget_s, asked, prices->costs);
   record.pricing.is_cut = env.out_of_time();
   // Whatever ends the tune from now on.
   if (!env.stop.stop_requested()) keep_pricing(record, env.store);
