@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "backend/backend.h"
 #include "backends/common/engine/engine_artifact.h"
+#include "backends/mnn/check_net.h"
 #include "backends/mnn/net_writer.h"
 #include "base/number_text.h"
 
@@ -22,30 +24,19 @@ std::optional<int> number_in(const EngineArtifact& artifact, const std::string& 
   return rest.empty() ? number : std::nullopt;
 }
 
-/// Every index of a tensor is one of the net's.
-bool has_whole_operators(const MNN::Net& net) {
-  const auto are_tensors = [&](const flatbuffers::Vector<std::int32_t>* indices) {
-    return indices == nullptr || std::all_of(indices->begin(), indices->end(), [&](std::int32_t index) {
-             return index >= 0 && static_cast<flatbuffers::uoffset_t>(index) < net.tensorName()->size();
-           });
-  };
-  if (net.oplists() == nullptr || net.tensorName() == nullptr || net.outputName() == nullptr) return false;
-  for (const MNN::Op* op : *net.oplists())
-    if (op == nullptr || !are_tensors(op->inputIndexes()) || !are_tensors(op->outputIndexes())) return false;
-  return true;
-}
-
 bool is_net(const std::string& bytes) {
   flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-  return MNN::VerifyNetBuffer(verifier) && has_whole_operators(*MNN::GetNet(bytes.data()));
+  if (!MNN::VerifyNetBuffer(verifier)) return false;
+  const MNN::Net& net = *MNN::GetNet(bytes.data());
+  return net.oplists() != nullptr && net.tensorName() != nullptr && net.outputName() != nullptr && is_compact(net);
 }
 
-/// Puts constants where the operators of a net want them. Throws when they do not fit.
+/// Puts constants where the operators of a net that was checked want them. Throws when they do not fit.
 class Filler {
  public:
   explicit Filler(std::span<const Tensor> constants) : constants_(constants) {}
 
-  void fill(MNN::OpT& op) const {
+  void fill(MNN::OpT& op) {
     if (op.main.type == MNN::OpParameter_Convolution2D) fill(*op.main.AsConvolution2D());
     if (op.main.type == MNN::OpParameter_Blob) fill(*op.main.AsBlob());
   }
@@ -59,43 +50,48 @@ class Filler {
     return tensor.data.as<float>();
   }
 
-  void fill(MNN::BlobT& blob) const {
+  /// Constants are copied into the net, which has less than 2^31 bytes.
+  void copy(std::span<const float> from, std::vector<float>& to) {
+    if (from.size() > left_) throw std::runtime_error("constants beyond the size of a net");
+    left_ -= from.size();
+    to.assign(from.begin(), from.end());
+  }
+
+  void fill(MNN::BlobT& blob) {
     if (blob.external.empty()) return;
     const std::span<const float> numbers = floats(blob.external[0]);
-    std::size_t wanted = 1;
-    for (const std::int32_t extent : blob.dims) wanted *= static_cast<std::size_t>(extent);
-    if (numbers.size() != wanted) throw std::runtime_error("a constant of another size");
-    blob.float32s.assign(numbers.begin(), numbers.end());
+    const std::int64_t wanted = element_count({blob.dims.begin(), blob.dims.end()});
+    if (!std::cmp_equal(numbers.size(), wanted)) throw std::runtime_error("a constant of another size");
+    copy(numbers, blob.float32s);
     blob.external.clear();
   }
 
-  void fill(MNN::Convolution2DT& convolution) const {
-    if (convolution.external.size() != 3 || !convolution.common)
-      throw std::runtime_error("a convolution of other form");
+  void fill(MNN::Convolution2DT& convolution) {
+    if (convolution.external.size() != 3) throw std::runtime_error("a convolution of other form");
     const MNN::Convolution2DCommonT& common = *convolution.common;
     const std::span<const float> weights = floats(convolution.external[0]);
-    if (common.group < 1 || common.outputCount < 1 || common.inputCount < 1)
-      throw std::runtime_error("a convolution without channels");
-    const auto wanted = std::int64_t{common.inputCount} * common.outputCount * common.kernelX * common.kernelY;
-    if (static_cast<std::int64_t>(weights.size()) * common.group != wanted)
-      throw std::runtime_error("weights of another size");
-    convolution.weight.assign(weights.begin(), weights.end());
+    const std::int64_t wanted =
+        element_count({common.inputCount / common.group, common.outputCount, common.kernelY, common.kernelX});
+    if (!std::cmp_equal(weights.size(), wanted)) throw std::runtime_error("weights of another size");
+    copy(weights, convolution.weight);
     const auto out = static_cast<std::size_t>(common.outputCount);
     if (static_cast<Filling>(convolution.external[2]) == Filling::kTransposed) {
       const std::size_t in = weights.size() / out;
       for (std::size_t i = 0; i < in; ++i)
         for (std::size_t o = 0; o < out; ++o) convolution.weight[o * in + i] = weights[i * out + o];
     }
-    convolution.bias.assign(out, 0.F);
-    if (convolution.external[1] >= 0) {
+    if (convolution.external[1] < 0) {
+      copy(std::vector(out, 0.F), convolution.bias);
+    } else {
       const std::span<const float> bias = floats(convolution.external[1]);
       if (bias.size() != out) throw std::runtime_error("a bias of another size");
-      convolution.bias.assign(bias.begin(), bias.end());
+      copy(bias, convolution.bias);
     }
     convolution.external.clear();
   }
 
   std::span<const Tensor> constants_;
+  std::size_t left_ = std::size_t{500} << 20;  ///< elements that may still be copied; the rest is for operators
 };
 
 }  // namespace
@@ -121,10 +117,12 @@ Result<StoredNet> parse_net(std::string_view bytes) {
   return stored;
 }
 
-std::expected<std::string, std::string> filled(const std::string& net, std::span<const Tensor> constants) {
+std::expected<std::string, std::string> filled(const std::string& net, PortCounts ports,
+                                               std::span<const Tensor> constants) {
   return guard([&] {
     const std::unique_ptr<MNN::NetT> parts(MNN::GetNet(net.data())->UnPack());
-    const Filler filler(constants);
+    check_net(*parts, ports);
+    Filler filler(constants);
     for (const auto& op : parts->oplists) filler.fill(*op);
     flatbuffers::FlatBufferBuilder builder;
     builder.Finish(MNN::Net::Pack(builder, parts.get()));

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "backends/mnn/check_net.h"
 #include "base/error.h"
 #include "ir/tensor.h"
 
@@ -32,7 +33,8 @@ struct StoredNet {
 /// Error backend/bad-artifact for bytes that hold no net. Whether it fits the ports is seen when it runs first.
 [[nodiscard]] Result<StoredNet> parse_net(std::string_view bytes);
 
-/// The net with the contents of constants, or why they do not fit.
-[[nodiscard]] std::expected<std::string, std::string> filled(const std::string& net, std::span<const Tensor> constants);
+/// The net with the contents of constants, or why they do not fit, or why it is none of ours (check_net.h).
+[[nodiscard]] std::expected<std::string, std::string> filled(const std::string& net, PortCounts ports,
+                                                             std::span<const Tensor> constants);
 
 }  // namespace collage::mnn

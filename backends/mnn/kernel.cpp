@@ -47,7 +47,7 @@ MNN::Session* create_session(MNN::Interpreter& interpreter, const StoredNet& sto
 }
 
 Opened open(const StoredNet& stored, const NetPorts& ports, std::span<const Tensor> constants) {
-  const auto bytes = filled(stored.net, constants);
+  const auto bytes = filled(stored.net, counts_of(ports), constants);
   if (!bytes) throw std::runtime_error(bytes.error());
   Opened opened;
   opened.interpreter.reset(MNN::Interpreter::createFromBuffer(bytes->data(), bytes->size()), MNN::Interpreter::destroy);

@@ -23,6 +23,9 @@ struct NetPorts {
   std::vector<NetPort> inputs;
   std::vector<NetPort> outputs;
 };
+[[nodiscard]] inline PortCounts counts_of(const NetPorts& ports) {
+  return {.inputs = ports.inputs.size(), .outputs = ports.outputs.size()};
+}
 
 /// Creates a session and gives it up: what is wrong with the net; nothing when it can run.
 [[nodiscard]] std::expected<void, std::string> try_session(const StoredNet& stored, const NetPorts& ports,

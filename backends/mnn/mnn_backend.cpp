@@ -189,7 +189,7 @@ Result<std::unique_ptr<Kernel>> MnnBackend::load(const LoadRequest& request) {
     return fail(ExitCode::kBadInput, "backend/other-threads", info_.name, std::to_string(request.threads) + " threads",
                 std::to_string(stored.threads) + ", as compiled");
   COLLAGE_TRY(NetPorts ports, ports_of(request));
-  if (const auto whole = filled(stored.net, request.constants); !whole)
+  if (const auto whole = filled(stored.net, counts_of(ports), request.constants); !whole)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", info_.name, whole.error(), "a net of this backend");
   return make_kernel(std::move(stored), std::move(ports), request.constants);
 }

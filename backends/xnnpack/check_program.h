@@ -9,7 +9,8 @@
 namespace collage::xnnpack {
 
 /// Every operation names tensors that there are; each tensor is written once, before it is read, and not where the
-/// model or the caller owns it; axes are axes; joined and padded extents add up.
+/// model or the caller owns it; types fit each other (operand_types.h); every result has the extents that the library
+/// will give it (result_extents.h).
 [[nodiscard]] Result<void> check_program(const Program& program);
 
 }  // namespace collage::xnnpack

@@ -8,9 +8,12 @@
 namespace collage::xnnpack {
 namespace {
 
+/// gather() calls itself once for each axis.
+constexpr std::size_t kMostGathered = 8;
+
 /// Whether the elements that are gathered lie inside of so many.
 bool is_inside(const TensorInfo& tensor, std::int64_t elements) {
-  if (tensor.gathered.size() != tensor.steps.size()) return false;
+  if (tensor.gathered.size() > kMostGathered || tensor.gathered.size() != tensor.steps.size()) return false;
   std::int64_t last = 0;
   // Divides instead of multiplying: the numbers may be anything.
   for (std::size_t axis = 0; axis < tensor.gathered.size(); ++axis) {
@@ -58,6 +61,19 @@ Buffer blank_bytes(const TensorInfo& tensor) {
   return Buffer::make(bytes_with_tail(tensor), [](std::span<std::byte>) {});
 }
 
+Result<void> check_repeats(const Program& program, const std::vector<Tensor>& constants) {
+  constexpr std::size_t kMostRepeated = std::size_t{1} << 31;
+  std::size_t left = kMostRepeated;
+  for (const Tensor& constant : constants) left += constant.data.size();
+  for (const TensorInfo& tensor : program.tensors) {
+    if (tensor.role != Role::kConstant) continue;
+    const std::size_t bytes = byte_count(tensor.type, tensor.extents);
+    if (bytes > left) return bad_artifact("constants beyond what they are made from");
+    left -= bytes;
+  }
+  return {};
+}
+
 Result<Buffer> constant_bytes(const Program& program, const TensorInfo& tensor, const std::vector<Tensor>& constants) {
   if (tensor.index >= constants.size()) return bad_artifact("a constant that is not given");
   const Tensor& constant = constants[tensor.index];
@@ -80,6 +96,7 @@ Result<Buffer> constant_bytes(const Program& program, const TensorInfo& tensor, 
 }
 
 Result<PreparedArtifact> prepare(Program program, const std::vector<Tensor>& constants) {
+  COLLAGE_TRY_VOID(check_repeats(program, constants));
   PreparedArtifact prepared;
   for (TensorInfo& tensor : program.tensors) {
     if (tensor.role != Role::kConstant) continue;

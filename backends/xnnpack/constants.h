@@ -14,6 +14,9 @@
 
 namespace collage::xnnpack {
 
+/// Error backend/bad-artifact when the program's constants would be far more bytes than those they are made from: few
+/// are read twice, or repeat a number for each channel.
+[[nodiscard]] Result<void> check_repeats(const Program& program, const std::vector<Tensor>& constants);
 /// Of a constant of the program. Error backend/bad-artifact when it reaches outside of the constants.
 [[nodiscard]] Result<Buffer> constant_bytes(const Program& program, const TensorInfo& tensor,
                                             const std::vector<Tensor>& constants);

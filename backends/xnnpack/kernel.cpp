@@ -151,7 +151,7 @@ class LoadedKernel final : public Kernel {
 bool fits_port(const TensorInfo& tensor, const Port& port) {
   const bool has_type = port.type.element == tensor.type || is_flipped(port.type.element, tensor.type);
   const bool is_known = tensor.type == ElementType::kFloat32 || is_byte(tensor.type);
-  return has_type && is_known && port.type.is_static() && !port.place.format.narrow() &&
+  return has_type && is_known && port.type.is_static() && is_common(port.place.format) && !port.place.format.narrow() &&
          element_count(tensor.extents) == element_count(port.type.extents());
 }
 
@@ -171,17 +171,6 @@ Result<void> check_ports(const Program& program, Role role, const std::vector<Po
   }
   if (std::ranges::find(is_seen, false) != is_seen.end()) return bad_artifact("a port that is not used");
   for (const Port& port : ports) bytes.push_back(byte_count(port.type.element, port.type.extents()));
-  return {};
-}
-
-Result<void> check_extents(const Program& program) {
-  for (const TensorInfo& tensor : program.tensors) {
-    std::int64_t elements = 1;
-    for (const std::int64_t extent : tensor.extents) {
-      if (extent < 1 || extent > (std::int64_t{1} << 40) / elements) return bad_artifact("extents out of range");
-      elements *= extent;
-    }
-  }
   return {};
 }
 
@@ -213,6 +202,49 @@ Buffer literal_bytes(const TensorInfo& tensor) {
 Buffer at_its_own_place(const Buffer& bytes, const std::vector<Buffer>& others) {
   const bool is_shared = std::ranges::any_of(others, [&](const Buffer& other) { return other.data() == bytes.data(); });
   return is_shared ? Buffer::copy_of(bytes.bytes()) : bytes;
+}
+
+/// A literal is one number of f32, or a list of i32.
+Result<void> check_literal(const TensorInfo& tensor) {
+  const bool is_list = tensor.type == ElementType::kInt32;
+  const std::int64_t count = is_list ? std::ssize(tensor.numbers) : 1;
+  if (is_byte(tensor.type) || tensor.extents != Extents{count} || is_list == tensor.numbers.empty())
+    return bad_artifact("a literal of other numbers");
+  return {};
+}
+
+/// Of constants and literals; empty for other tensors.
+Result<std::vector<Buffer>> known_bytes(const Program& program, const std::vector<Tensor>& constants) {
+  COLLAGE_TRY_VOID(check_repeats(program, constants));
+  std::vector<Buffer> all;
+  for (const TensorInfo& tensor : program.tensors) {
+    Buffer bytes;
+    if (tensor.role == Role::kConstant) {
+      COLLAGE_TRY(bytes, constant_bytes(program, tensor, constants));
+      if (is_byte(tensor.type)) bytes = at_its_own_place(bytes, all);
+    } else if (tensor.role == Role::kLiteral) {
+      COLLAGE_TRY_VOID(check_literal(tensor));
+      bytes = literal_bytes(tensor);
+    }
+    all.push_back(std::move(bytes));
+  }
+  return all;
+}
+
+/// Throws where the library refuses, and where memory ends.
+Result<std::shared_ptr<Loaded>> make_loaded(const Program& program, const LoadRequest& request, Pool pool) {
+  auto loaded = std::make_shared<Loaded>();
+  loaded->program = program;
+  loaded->pool = std::move(pool);
+  loaded->ports = {.inputs = static_cast<std::uint32_t>(request.inputs.size()),
+                   .outputs = static_cast<std::uint32_t>(request.outputs.size())};
+  COLLAGE_TRY_VOID(check_ports(program, Role::kInput, request.inputs, loaded->input_bytes, loaded->input_flips));
+  COLLAGE_TRY_VOID(check_ports(program, Role::kOutput, request.outputs, loaded->output_bytes, loaded->output_flips));
+  COLLAGE_TRY(loaded->bytes, known_bytes(program, request.constants));
+  note_tails(*loaded);
+  if (has_packed_weights(program)) loaded->cache = make_weights_cache();
+  loaded->first = make_runtime(program, loaded->ports, loaded->bytes, loaded->cache.get(), loaded->pool.get());
+  return loaded;
 }
 
 }  // namespace
@@ -247,35 +279,10 @@ bool reads_past_end(const Program& program, const Op& op) {
 }
 
 Result<std::unique_ptr<Kernel>> load_kernel(const Program& program, const LoadRequest& request, Pool pool) {
-  auto loaded = std::make_shared<Loaded>();
-  loaded->program = program;
-  loaded->pool = std::move(pool);
-  loaded->ports = {.inputs = static_cast<std::uint32_t>(request.inputs.size()),
-                   .outputs = static_cast<std::uint32_t>(request.outputs.size())};
-  COLLAGE_TRY_VOID(check_extents(program));
-  COLLAGE_TRY_VOID(check_ports(program, Role::kInput, request.inputs, loaded->input_bytes, loaded->input_flips));
-  COLLAGE_TRY_VOID(check_ports(program, Role::kOutput, request.outputs, loaded->output_bytes, loaded->output_flips));
-  for (const TensorInfo& tensor : program.tensors) {
-    Buffer bytes;
-    if (tensor.role == Role::kConstant) {
-      COLLAGE_TRY(bytes, constant_bytes(program, tensor, request.constants));
-      if (is_byte(tensor.type)) bytes = at_its_own_place(bytes, loaded->bytes);
-    } else if (tensor.role == Role::kLiteral) {
-      const bool is_list = tensor.type == ElementType::kInt32;
-      const std::int64_t count = is_list ? std::ssize(tensor.numbers) : 1;
-      if (is_byte(tensor.type) || tensor.extents != Extents{count} || is_list == tensor.numbers.empty())
-        return bad_artifact("a literal of other numbers");
-      bytes = literal_bytes(tensor);
-    }
-    loaded->bytes.push_back(std::move(bytes));
-  }
-  note_tails(*loaded);
-  const auto done = guard([&] {
-    if (has_packed_weights(program)) loaded->cache = make_weights_cache();
-    loaded->first = make_runtime(program, loaded->ports, loaded->bytes, loaded->cache.get(), loaded->pool.get());
-  });
-  if (!done) return library_failed(done.error());
-  return std::make_unique<LoadedKernel>(std::move(loaded));
+  auto made = guard([&] { return make_loaded(program, request, std::move(pool)); });
+  if (!made) return library_failed(made.error());
+  if (!*made) return std::unexpected((*made).error());
+  return std::make_unique<LoadedKernel>(**std::move(made));
 }
 
 void try_program(const Program& program, std::size_t inputs, std::size_t outputs) {

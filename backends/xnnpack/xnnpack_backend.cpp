@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/registry.h"
+#include "check_program.h"
 #include "constants.h"
 #include "kernel.h"
 #include "library.h"
@@ -76,6 +77,8 @@ std::expected<Artifact, Refusal> compile_one(const CompileRequest& request) {
   if (way == ways->end()) return refuse(RefusalReason::kStructure, "no variant " + request.variant.name);
   if (way->variant != request.variant) return refuse(RefusalReason::kFormat, "the variant has other formats");
   Lowered& lowered = way->lowered;
+  if (const auto fits = check_program(lowered.program); !fits)
+    return refuse(RefusalReason::kCompile, to_string(fits.error()));
   const auto done =
       guard([&] { try_program(lowered.program, lowered.input_formats.size(), lowered.output_formats.size()); });
   if (!done) return refuse(RefusalReason::kCompile, done.error());
@@ -138,8 +141,10 @@ Result<std::unique_ptr<Kernel>> XnnpackBackend::load(const LoadRequest& request)
 MaybePrepared XnnpackBackend::prepare_one(const LoadRequest& request) const {
   COLLAGE_TRY(Program program, program_of(request));
   if (program.is_prepared || request.constants.empty()) return std::nullopt;
-  COLLAGE_TRY(PreparedArtifact prepared, prepare(std::move(program), request.constants));
-  return std::optional(std::move(prepared));
+  auto prepared = guard([&] { return prepare(std::move(program), request.constants); });
+  if (!prepared) return fail(ExitCode::kUnsupported, "backend/library-failed", info_.name, prepared.error());
+  if (!*prepared) return std::unexpected((*prepared).error());
+  return std::optional(**std::move(prepared));
 }
 
 std::vector<MaybePrepared> XnnpackBackend::prepare_constants(std::span<const LoadRequest> kernels) {

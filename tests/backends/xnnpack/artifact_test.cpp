@@ -93,17 +93,26 @@ TEST(XnnpackArtifact, IsRefusedWhenItsOperationsDoNotFit) {
 TEST(XnnpackArtifact, IsRefusedWhenItsParametersDoNotFit) {
   const Graph graph = small_graph();
   const Artifact whole = artifact_of(compiling("xnnpack"), graph, "channels_last");
-  const std::vector<std::pair<std::string, std::string>> changes = {
-      {"\"kernel\":[3,3]", "\"kernel\":[3,4]"},   {"\"kernel\":[3,3]", "\"kernel\":[3]"},
-      {"\"begin\":[1,1]", "\"begin\":[2,1]"},     {"\"begin\":[1,1]", "\"begin\":[-1,1]"},
-      {"\"strides\":[1,1]", "\"strides\":[0,1]"}, {"\"algorithm\":\"add\"", "\"algorithm\":\"odd\""}};
+  const std::vector<std::pair<std::string, std::string>> changes = {{"\"kernel\":[3,3]", "\"kernel\":[3,4]"},
+                                                                    {"\"kernel\":[3,3]", "\"kernel\":[3]"},
+                                                                    {"\"begin\":[1,1]", "\"begin\":[2,1]"},
+                                                                    {"\"begin\":[1,1]", "\"begin\":[-1,1]"},
+                                                                    {"\"strides\":[1,1]", "\"strides\":[0,1]"}};
   for (const auto& [from, to] : changes) {
     Artifact artifact = whole;
     const std::size_t at = artifact.bytes.find(from);
     ASSERT_NE(at, std::string::npos) << from << " in " << artifact.bytes;
     artifact.bytes.replace(at, from.size(), to);
-    EXPECT_EQ(load_error(graph, artifact), "backend/library-failed") << to;
+    EXPECT_EQ(load_error(graph, artifact), "backend/bad-artifact") << to;
   }
+}
+
+TEST(XnnpackArtifact, IsRefusedWhenItsAlgorithmIsUnknown) {
+  const Graph graph = small_graph();
+  Artifact artifact = artifact_of(compiling("xnnpack"), graph, "channels_last");
+  const std::string known = "\"algorithm\":\"add\"";
+  artifact.bytes.replace(artifact.bytes.find(known), known.size(), "\"algorithm\":\"odd\"");
+  EXPECT_EQ(load_error(graph, artifact), "backend/library-failed");
 }
 
 TEST(XnnpackArtifact, NeedsItsConstants) {
