@@ -44,14 +44,6 @@ Result<void> check_format_bytes(const Backend& backend, const PlanBody& plan, co
   return {};
 }
 
-/// Memory that there is not, or a library's own exception, is an error of the step.
-template <class Make>
-auto guarded(const std::string& backend, Make&& make) -> decltype(make()) {
-  auto made = guard(std::forward<Make>(make));
-  if (!made) return fail(ExitCode::kLimit, "backend/failed", backend, made.error(), "a kernel that can be loaded");
-  return *std::move(made);
-}
-
 }  // namespace
 
 Error in_step(Error error, std::size_t index, const PlanStep& step) {
@@ -105,9 +97,8 @@ Result<const Kernel*> KernelLoader::kernel(const LoadedBody& body, const PlanSte
   }
   const Kernel*& kernel = known_[std::move(key)];
   if (kernel != nullptr) return kernel;
-  COLLAGE_TRY(std::unique_ptr<Kernel> made, guarded(step.backend, [&] {
-                return backend->load(load_request(realised_, plan, body.constants, step, threads_));
-              }));
+  COLLAGE_TRY(std::unique_ptr<Kernel> made,
+              backend->load(load_request(realised_, plan, body.constants, step, threads_)));
   kernel = made.get();
   kernels_.push_back(std::move(made));
   return kernel;
@@ -191,7 +182,7 @@ Result<std::unique_ptr<Call>> bind_step(const LoadedBody& body, const BodyMemory
     return memory.input_extents != nullptr ? bind_open(body, memory, index, buffers)
                                            : body.kernels[index]->bind(buffers);
   };
-  COLLAGE_TRY(std::unique_ptr<Call> call, guarded(step.backend, bound));
+  COLLAGE_TRY(std::unique_ptr<Call> call, bound());
   return with_checks(body, memory, step, std::move(call));
 }
 

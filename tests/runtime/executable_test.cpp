@@ -327,16 +327,6 @@ TEST(Executable, RefusesPlansWithMissingPartsAndArtifactsThatChanged) {
   EXPECT_EQ(refused.error().allowed, "a format of scripted");
 }
 
-TEST(Executable, TellsOfAKernelThatThrowsWhileItIsLoaded) {
-  ScriptedBackend backend;
-  const BackendSource here = [&](const std::string&) -> Result<Backend*> { return &backend; };
-  backend.load_throws = true;
-  const auto loaded = Executable::load(scripted_chain({"s"}), here, {});
-  ASSERT_FALSE(loaded);
-  EXPECT_EQ(loaded.error().code, "backend/failed");
-  EXPECT_EQ(loaded.error().exit, ExitCode::kLimit);
-}
-
 TEST(Executable, WithOpenInputsWantsExtentsThatFitThem) {
   test::RowsBackend backend;
   const BackendSource source = [&](const std::string&) -> Result<Backend*> { return &backend; };

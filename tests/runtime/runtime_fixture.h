@@ -231,7 +231,6 @@ class ScriptedBackend final : public test::LoadOnlyBackend, public PortabilityEx
 
   [[nodiscard]] Result<std::unique_ptr<Kernel>> load(const LoadRequest& request) override {
     ++loads;
-    if (load_throws) throw std::bad_alloc();
     last_threads = request.threads;
     const auto script = scripts.find(std::string(request.artifact.bytes));
     if (script == scripts.end())
@@ -243,7 +242,6 @@ class ScriptedBackend final : public test::LoadOnlyBackend, public PortabilityEx
   std::map<std::string, Run> scripts;
   DynamicOutput dynamic;
   int loads = 0;
-  bool load_throws = false;
   int last_threads = 0;
   std::map<std::string, Result<std::string>, std::less<>> verdicts;  ///< by compatibility string; else nothing to say
   using LoadOnlyBackend::info_;

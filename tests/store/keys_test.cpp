@@ -21,7 +21,7 @@ TEST(Keys, CostKeyDependsOnEverythingACostDependsOn) {
            [](Variant&, BackendInfo&b, MeasureContext&) { b.version = "2"; },
            [](Variant&, BackendInfo&b, MeasureContext&) { b.build = "b2"; },
            [](Variant&, BackendInfo&, MeasureContext&c) { c.threads = 2; },
-           [](Variant&, BackendInfo&, MeasureContext&c) { c.accuracy = Accuracy::kFast; },
+           [](Variant&, BackendInfo&, MeasureContext&c) { c.accuracy = Accuracy::kStrict; },
            [](Variant&, BackendInfo&, MeasureContext&c) { c.displaced_bytes = 1 << 24; },
            [](Variant&, BackendInfo&, MeasureContext&c) { c.machine = "n"; }}) {
     Variant v = variant;
@@ -31,6 +31,22 @@ TEST(Keys, CostKeyDependsOnEverythingACostDependsOn) {
     keys.insert(cost_key("s", v, b, c));
   }
   EXPECT_EQ(keys.size(), 12U);
+}
+
+TEST(Keys, OfWhatHasNoSixteenBitsAreThoseOfClassStandard) {
+  const BackendInfo info{.name = "a", .kind = "a", .version = "1", .build = "b1"};
+  const MeasureContext standard;
+  MeasureContext fast;
+  fast.accuracy = Accuracy::kFast;
+  const Variant full{"direct", {plain()}, {plain()}};
+  EXPECT_EQ(cost_key("s", full, info, fast), cost_key("s", full, info, standard));
+  const Variant narrow{"direct.bf16", {plain()}, {plain()}};
+  EXPECT_NE(cost_key("s", narrow, info, fast), cost_key("s", narrow, info, standard));
+  const ValueType type = ValueType::tensor(ElementType::kFloat32, {1, 8, 3, 3});
+  const Conversion reordered{.type = type, .from = {}, .to = {.format = channels_last()}};
+  EXPECT_EQ(conversion_key(reordered, info, fast), conversion_key(reordered, info, standard));
+  const Conversion rounded{.type = type, .from = {}, .to = {.format = {"plain.bf16"}}};
+  EXPECT_NE(conversion_key(rounded, info, fast), conversion_key(rounded, info, standard));
 }
 
 TEST(Keys, PlaceHashSeesWeightsAndPortNames) {
