@@ -19,8 +19,20 @@ namespace collage {
 namespace {
 
 constexpr std::uint64_t kMoreInputs = 3;
+/// For models so small that a run of the reference takes no time to speak of. Their outputs are few numbers, whose
+/// errors differ most from input to input.
+constexpr std::uint64_t kMoreInputsOfSmall = 15;
+constexpr std::size_t kSmallBytes = std::size_t{1} << 23;
 /// Between the seeds of the sets: far from the small seeds that people try plans with.
 constexpr std::uint64_t kSeedStep = 0x9e3779b9;
+
+/// The bytes of all values, weights among them; those of unknown shape do not count.
+std::size_t bytes_of_values(const Graph& graph) {
+  std::size_t bytes = 0;
+  for (const Value& value : graph.values)
+    if (value.type.is_static()) bytes += byte_count(value.type.element, value.type.extents());
+  return bytes;
+}
 
 class Preparation {
  public:
@@ -71,7 +83,8 @@ class Preparation {
 
   /// Errors of arithmetic with few bits differ from input to input.
   void add_more_inputs() {
-    for (std::uint64_t set = 1; set <= kMoreInputs; ++set)
+    const bool is_small = bytes_of_values(prepared_.imported.graph) <= kSmallBytes;
+    for (std::uint64_t set = 1; set <= (is_small ? kMoreInputsOfSmall : kMoreInputs); ++set)
       if (const auto added = add_inputs(set); !added)
         prepared_.notes.push_back("plans are judged on fewer inputs: " + to_string(added.error()));
   }

@@ -87,7 +87,7 @@ TEST_F(OutputsInClassFast, ThePlanTellsWhatItsStepsInSixteenBitsGainAndErr) {
   const auto precision = plan->plan.report->explanation->precision;
   ASSERT_TRUE(precision) << report->shipped;
   EXPECT_EQ(precision->bound, "fast");
-  EXPECT_EQ(precision->sets, 4U);
+  EXPECT_EQ(precision->sets, 16U) << "a small model";
   ASSERT_TRUE(precision->predicted_share);
   EXPECT_NEAR(*precision->predicted_share, precision->share, 0.5 * precision->share);
   ASSERT_EQ(precision->steps.size(), 4U);
