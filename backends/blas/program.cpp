@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/float_ports.h"
 #include "base/json.h"
 #include "base/json_numbers.h"
-#include "region/format.h"
 
 namespace collage::blas {
 namespace {
@@ -45,23 +45,6 @@ Program program_of(const json& text) {
   return program;
 }
 
-/// Of a static f32 port in a common format; -1 for others.
-std::int64_t elements_of(const Port& port) {
-  const Format& format = port.place.format;
-  if (!port.type.is_static() || port.type.element != ElementType::kFloat32 || !is_common(format) || format.narrow())
-    return -1;
-  return element_count(port.type.extents());
-}
-
-/// Elements behind a source; -1 when there is no such source.
-std::int64_t elements_of(const LoadRequest& request, std::uint32_t source) {
-  if (source < request.inputs.size()) return elements_of(request.inputs[source]);
-  const std::size_t constant = source - request.inputs.size();
-  if (constant >= request.constants.size()) return -1;
-  const Tensor& tensor = request.constants[constant];
-  return tensor.type == ElementType::kFloat32 ? static_cast<std::int64_t>(tensor.data.size() / sizeof(float)) : -1;
-}
-
 /// Whatever element of the product is meant, both have it in the same place.
 bool lies_as(const Product& product, const Operand& one, const Operand& other) {
   const auto is_same = [](std::int64_t extent, std::int64_t a, std::int64_t b) { return extent <= 1 || a == b; };
@@ -88,13 +71,13 @@ bool is_inside(const Program& program, const LoadRequest& request) {
   const Product& product = program.product;
   if (!are_counts(product.batch) || !can_run(product, program.method)) return false;
   const auto reads = [&](const Operand& operand, std::int64_t rows, std::int64_t columns) {
-    return is_inside(product, operand, rows, columns, elements_of(request, operand.source));
+    return is_inside(product, operand, rows, columns, floats_in(request, operand.source));
   };
   if (!reads(product.a, product.m, product.k) || !reads(product.b, product.k, product.n)) return false;
   for (const Addend& addend : product.addends)
     if (!reads(addend.operand, product.m, product.n)) return false;
   if (request.outputs.size() != 1) return false;
-  const std::int64_t elements = elements_of(request.outputs[0]);
+  const std::int64_t elements = floats_in(request.outputs[0]);
   if (!is_inside(product, product.out, product.m, product.n, elements)) return false;
   if (product.accumulates &&
       (product.addends.empty() || product.k == 0 || !lies_as(product, product.addends[0].operand, product.out)))

@@ -1,7 +1,7 @@
 // LayerNormalization and RMSNormalization of f32 tensors over their last axes, plain format; scale and bias as
 // constants or inputs with the normalised axes' elements.
+#include "backend/float_ports.h"
 #include "family.h"
-#include "float_ports.h"
 #include "slices/slices.h"
 
 namespace collage::host {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "backend/float_ports.h"
 #include "family.h"
-#include "float_ports.h"
 #include "slices/slice_kernel.h"
 
 namespace collage::host {

@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "backend/float_ports.h"
 #include "family.h"
-#include "float_ports.h"
 #include "layout.h"
 #include "parallel.h"
 #include "slices/slices.h"

@@ -1,6 +1,6 @@
 // Softmax and LogSoftmax along any axis of f32 tensors, in both common formats.
+#include "backend/float_ports.h"
 #include "family.h"
-#include "float_ports.h"
 #include "slices/slice_kernel.h"
 
 namespace collage::host {
