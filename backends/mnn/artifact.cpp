@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "backends/common/engine/engine_artifact.h"
 #include "backends/mnn/check_net.h"
+#include "backends/mnn/compact_net.h"
 #include "backends/mnn/net_writer.h"
 #include "base/number_text.h"
 

@@ -17,10 +17,6 @@ struct PortCounts {
   std::size_t outputs = 0;
 };
 
-/// Whether the parts of a net, which was verified and has operators, are short lists of types that ours have: taking
-/// others apart could take memory without end, as many parts may lie at one place.
-[[nodiscard]] bool is_compact(const MNN::Net& net);
-
 void check_net(const MNN::NetT& net, PortCounts ports);
 
 }  // namespace collage::mnn
