@@ -4,6 +4,7 @@
 #include <array>
 
 #include "check_program.h"
+#include "primitives/split.h"
 
 namespace collage::onednn {
 namespace {
@@ -100,6 +101,8 @@ class OperationCheck {
         return repeats_to(input(1).extents, output().extents);
       case OpKind::kConcat:
         return fits_concat();
+      case OpKind::kSplit:
+        return fits_split();
       default:
         return true;
     }
@@ -130,6 +133,18 @@ class OperationCheck {
       return vector.extents == Extents{channels} && vector.type == ElementType::kFloat32 &&
              (vector.strides.empty() || vector.role == Role::kConstant);
     });
+  }
+
+  /// Whether dense rows of f32 become dense rows of bf16, alike but for their length.
+  [[nodiscard]] bool fits_split() const {
+    const TensorInfo &from = input(0), &to = output();
+    Extents extents = from.extents;
+    const bool has_rows = extents.size() >= (from.layout == Layout::kPlain ? 1U : 3U) && from.layout != Layout::kBlocked;
+    if (!has_rows || op_.inputs.size() != 1 || !op_.post.empty()) return false;
+    extents[row_axis(from)] *= kSplitParts;
+    return is_dense(from) && is_dense(to) && from.layout == to.layout && to.extents == extents &&
+           from.role != Role::kConstant && from.role != Role::kLiteral && from.type == ElementType::kFloat32 &&
+           to.type == ElementType::kBfloat16;
   }
 
   [[nodiscard]] bool fits_concat() const {

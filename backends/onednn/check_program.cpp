@@ -8,6 +8,7 @@
 #include "check_operation.h"
 #include "library.h"
 #include "primitives/primitives.h"
+#include "primitives/split.h"
 
 namespace collage::onednn {
 namespace {
@@ -56,9 +57,17 @@ bool has_sizes(const TensorInfo& tensor) {
          count_of(tensor.stored) <= kMostElements;
 }
 
+/// Whether it is whole, or constants of bf16 in as many parts as there are.
+bool has_fitting_split(const TensorInfo& tensor) {
+  if (tensor.split_axis == -1) return true;
+  if (tensor.split_axis < 0 || tensor.split_axis >= std::ssize(tensor.extents)) return false;
+  return tensor.role == Role::kConstant && tensor.type == ElementType::kBfloat16 && tensor.stored.empty() &&
+         tensor.extents[static_cast<std::size_t>(tensor.split_axis)] % kSplitParts == 0;
+}
+
 /// Whether the strides are those of its axes; only constants repeat what they read.
 bool has_fitting_strides(const TensorInfo& tensor) {
-  const Extents& axes = tensor.stored.empty() ? tensor.extents : tensor.stored;
+  const Extents axes = tensor.stored.empty() ? unsplit_extents(tensor) : tensor.stored;
   if (tensor.strides.empty()) return tensor.stored.empty();
   if (tensor.strides.size() != axes.size() || !span_of(axes, tensor.strides)) return false;
   return tensor.role == Role::kConstant || std::ranges::find(tensor.strides, 0) == tensor.strides.end();
@@ -91,7 +100,7 @@ bool fits_itself(const TensorInfo& tensor, std::size_t tensors) {
   if (tensor.offset < 0 || tensor.offset > kMostElements) return false;
   if (tensor.layout == Layout::kBlocked && tensor.extents.size() > kMostBlockedAxes) return false;
   if (!tensor.positions.empty() && tensor.extents.size() != 2) return false;
-  return has_fitting_strides(tensor) && fits_its_role(tensor, tensors);
+  return has_fitting_split(tensor) && has_fitting_strides(tensor) && fits_its_role(tensor, tensors);
 }
 
 /// Whether memory may hold all temporaries, each tensor counted for itself: no fewer bytes than the workspace has.

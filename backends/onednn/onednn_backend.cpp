@@ -137,7 +137,8 @@ std::expected<std::vector<Variant>, Refusal> OneDnnBackend::support(const Graph&
   std::vector<Variant> variants;
   Refusal why{RefusalReason::kStructure, "no way to run it"};
   const auto narrow = multiplied_narrow_element(options);
-  for (const Choice& choice : choices_of(graph, *analysis, options.accuracy, narrow)) {
+  const FewBits few_bits{.narrow = narrow, .splits = multiplies_split_floats(options)};
+  for (const Choice& choice : choices_of(graph, *analysis, options.accuracy, few_bits)) {
     auto lowered = lower(graph, region, *analysis, choice);
     if (lowered)
       variants.push_back({.name = choice.name,
@@ -162,8 +163,9 @@ std::expected<Artifact, Refusal> OneDnnBackend::compile_one(const CompileRequest
     return attention_artifact(request, compatibility_, engine_, options.threads);
   const auto analysis = analyse(graph, request.region);
   if (!analysis) return std::unexpected(analysis.error());
-  const std::vector<Choice> choices =
-      choices_of(graph, *analysis, options.accuracy, multiplied_narrow_element(options));
+  // Variants of split floats are compiled in class standard, whose bound they keep, and offered in class fast alone.
+  const FewBits few_bits{.narrow = multiplied_narrow_element(options), .splits = true};
+  const std::vector<Choice> choices = choices_of(graph, *analysis, options.accuracy, few_bits);
   const auto choice = std::ranges::find(choices, request.variant.name, &Choice::name);
   if (choice == choices.end()) return refuse_request(RefusalReason::kStructure, "no variant " + request.variant.name);
   auto lowered = lower(graph, request.region, *analysis, *choice);

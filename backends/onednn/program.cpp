@@ -7,6 +7,7 @@
 #include "base/json_numbers.h"
 #include "check_program.h"
 #include "library.h"
+#include "primitives/split.h"
 
 namespace collage::onednn {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::array kRoles = {"input", "output", "constant", "temporary", "lite
 constexpr std::array kPostKinds = {"eltwise", "binary", "sum", "prelu", "depthwise"};
 constexpr std::array kOpKinds = {"convolution", "deconvolution", "matmul", "inner_product", "pooling", "eltwise",
                                  "binary",      "prelu",         "concat", "resampling",    "softmax", "layer_norm",
-                                 "batch_norm",  "reduction",     "lrn",    "reorder"};
+                                 "batch_norm",  "reduction",     "lrn",    "reorder",       "split"};
 
 json json_of(const TensorInfo& tensor) {
   json object = {{"role", word_of(kRoles, tensor.role)},
@@ -36,6 +37,7 @@ json json_of(const TensorInfo& tensor) {
   put(object, "positions", tensor.positions);
   put(object, "scale", tensor.scale, 1.F);
   put(object, "numbers", tensor.numbers);
+  put(object, "split_axis", tensor.split_axis, -1);
   return object;
 }
 
@@ -56,6 +58,7 @@ TensorInfo tensor_of(const json& object) {
   get(object, "positions", tensor.positions);
   get(object, "scale", tensor.scale);
   get(object, "numbers", tensor.numbers);
+  get(object, "split_axis", tensor.split_axis);
   return tensor;
 }
 
@@ -149,6 +152,21 @@ Op op_of(const json& object) {
 
 ElementType value_type(const TensorInfo& tensor) {
   return tensor.type == ElementType::kBfloat16 ? ElementType::kFloat32 : tensor.type;
+}
+
+bool is_dense(const TensorInfo& tensor) {
+  return tensor.strides.empty() ||
+         (tensor.layout == Layout::kPlain && tensor.strides == row_major_strides(tensor.extents));
+}
+
+std::size_t row_axis(const TensorInfo& tensor) {
+  return tensor.layout == Layout::kChannelsLast ? 1 : tensor.extents.size() - 1;
+}
+
+Extents unsplit_extents(const TensorInfo& tensor) {
+  Extents extents = tensor.extents;
+  if (tensor.split_axis >= 0) extents[static_cast<std::size_t>(tensor.split_axis)] /= kSplitParts;
+  return extents;
 }
 
 Op operation_of(const std::vector<PostOp>& posts, int source, int output) {

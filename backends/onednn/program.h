@@ -33,6 +33,7 @@ struct TensorInfo {
   std::vector<float> positions = {};
   float scale = 1.F;                ///< constants of f32 are multiplied by it at load; the value of a literal
   std::vector<float> numbers = {};  ///< of a literal with several elements: those, in the order of `extents`
+  int split_axis = -1;              ///< of weights that are split (primitives/split.h): the axis that is 3 times as long
   bool operator==(const TensorInfo&) const = default;
 };
 
@@ -67,7 +68,8 @@ enum class OpKind : std::uint8_t {
   kBatchNorm,  ///< inputs: source, scale, shift, mean, variance
   kReduction,
   kLrn,
-  kReorder  ///< inputs: source
+  kReorder,  ///< inputs: source
+  kSplit     ///< inputs: rows of f32; the output has rows of bf16, 3 times as long (primitives/split.h)
 };
 
 /// What the integers of a product stand for, as tensors: (integer - zero) * scale. -1 = 0, or 1.
@@ -108,6 +110,13 @@ struct Program {
 /// The element type of the value that a tensor stores: a model's constants have it until they are packed, except that
 /// where i8 is wanted they may be u8, each 128 larger.
 [[nodiscard]] ElementType value_type(const TensorInfo& tensor);
+
+/// Whether its elements lie one after another in the order of its layout.
+[[nodiscard]] bool is_dense(const TensorInfo& tensor);
+/// The axis along which the elements of a dense tensor follow one another: the channels in channels_last, else the last.
+[[nodiscard]] std::size_t row_axis(const TensorInfo& tensor);
+/// The extents of a constant before its weights are split.
+[[nodiscard]] Extents unsplit_extents(const TensorInfo& tensor);
 
 /// The first post-op as an operation from `source` to `output`, the rest as its post-ops. The first is no sum and no
 /// depthwise convolution.

@@ -1,5 +1,7 @@
 #include "backend/narrow_element.h"
 
+#include <cpuid.h>
+
 #include <cstdlib>
 #include <string_view>
 
@@ -11,12 +13,25 @@ std::optional<ElementType> element_of_processor() {
   return __builtin_cpu_supports("f16c") == 0 ? std::nullopt : std::optional(ElementType::kFloat16);
 }
 
+std::string_view named_element() {
+  const char* const variable = std::getenv("COLLAGE_NARROW_ELEMENT");
+  return variable == nullptr ? "" : variable;
+}
+
+/// AMX: CPUID leaf 7, register EDX, bit 22.
+bool multiplies_tiles() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1U) != 0;
+}
+
 }  // namespace
 
 std::optional<ElementType> narrow_element(const CompileOptions& options) {
   if (options.accuracy != Accuracy::kFast) return std::nullopt;
-  const char* const variable = std::getenv("COLLAGE_NARROW_ELEMENT");
-  const std::string_view named = variable == nullptr ? "" : variable;
+  const std::string_view named = named_element();
   if (named == "bf16") return ElementType::kBfloat16;
   if (named == "f16") return ElementType::kFloat16;
   return named == "none" ? std::nullopt : element_of_processor();
@@ -26,6 +41,11 @@ std::optional<ElementType> multiplied_narrow_element(const CompileOptions& optio
   const bool multiplies = __builtin_cpu_supports("avx512bf16") != 0;
   const std::optional<ElementType> element = narrow_element(options);
   return multiplies && element == ElementType::kBfloat16 ? element : std::nullopt;
+}
+
+bool multiplies_split_floats(const CompileOptions& options) {
+  if (!multiplied_narrow_element(options)) return false;
+  return multiplies_tiles() || named_element() == name_of(ElementType::kBfloat16);
 }
 
 }  // namespace collage

@@ -19,4 +19,9 @@ namespace collage {
 /// arithmetic only when this names a type.
 [[nodiscard]] std::optional<ElementType> multiplied_narrow_element(const CompileOptions& options);
 
+/// Whether products of float32 values, each split into two bfloat16 numbers (kSplitFloats), may be faster than those of
+/// float32: in accuracy class `fast`, where the processor multiplies tiles of bfloat16 (AMX). In tests wherever it
+/// multiplies bfloat16 and the environment variable names that.
+[[nodiscard]] bool multiplies_split_floats(const CompileOptions& options);
+
 }  // namespace collage

@@ -33,16 +33,19 @@ std::string_view suffix_of(NarrowPorts ports) {
   return "";
 }
 
-/// "direct.nhwc.bf16_in/rows=1" and "any+f16" have one; "xbf16" has none.
-std::optional<ElementType> element_in_name(std::string_view name) {
+/// "direct.nhwc.bf16_in/rows=1" and "any+bf16" have the word "bf16"; "xbf16" does not.
+bool has_word(std::string_view name, std::string_view word) {
   const auto is_letter = [&](std::size_t i) {
     return i < name.size() && std::isalnum(static_cast<unsigned char>(name[i])) != 0;
   };
-  for (const ElementType element : {ElementType::kBfloat16, ElementType::kFloat16}) {
-    const std::string_view word = name_of(element);
-    for (std::size_t at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1))
-      if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size())) return element;
-  }
+  for (std::size_t at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1))
+    if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size())) return true;
+  return false;
+}
+
+std::optional<ElementType> element_in_name(std::string_view name) {
+  for (const ElementType element : {ElementType::kBfloat16, ElementType::kFloat16})
+    if (has_word(name, name_of(element))) return element;
   return std::nullopt;
 }
 
@@ -66,6 +69,10 @@ std::optional<Variant> narrow_variant(const Graph& graph, const Region& region, 
   if (!has_changed) return std::nullopt;
   if (narrow.name != "view") narrow.name = stored_as({narrow.name}, element).name + std::string(suffix_of(ports));
   return narrow;
+}
+
+bool has_few_bits(const Variant& variant) {
+  return is_narrow(variant) || has_narrow_port(variant) || has_word(variant.name, kSplitFloats);
 }
 
 bool has_narrow_port(const Variant& variant) { return element_at_ports(variant).has_value(); }

@@ -29,6 +29,12 @@ enum class NarrowPorts : std::uint8_t { kAll, kInputs, kOutputs };
 [[nodiscard]] std::optional<ElementType> narrow_element_in(const Variant& variant);
 [[nodiscard]] inline bool is_narrow(const Variant& variant) { return narrow_element_in(variant).has_value(); }
 
+/// The word in the names of variants whose products are of bfloat16 numbers of which several stand for a float32: their
+/// numbers keep the bound of class standard, where they are not offered all the same.
+inline constexpr std::string_view kSplitFloats = "bf16x2";
+/// Whether it has 16-bit numbers at ports or inside, also as parts of others.
+[[nodiscard]] bool has_few_bits(const Variant& variant);
+
 /// The class that a variant is compiled, judged and stored in by a tune of class `asked`: without 16 bits it is the
 /// same in class fast as in standard.
 [[nodiscard]] inline Accuracy class_of(const Variant& variant, Accuracy asked) {

@@ -53,7 +53,6 @@ std::expected<std::vector<Variant>, Refusal> support_with(const Backend& backend
       !std::ranges::all_of(**variants, [&](const Variant& variant) { return is_sound(variant, region); }))
     return std::unexpected(Refusal{.reason = RefusalReason::kFormat, .detail = "offers a variant that makes no sense"});
   if (variants && *variants) keep_plain_open_ports(graph, region, **variants);
-  const auto has_few_bits = [](const Variant& variant) { return is_narrow(variant) || has_narrow_port(variant); };
   if (variants && *variants && options.accuracy != Accuracy::kFast && std::ranges::any_of(**variants, has_few_bits))
     return std::unexpected(
         Refusal{.reason = RefusalReason::kFormat,

@@ -21,6 +21,9 @@ std::string_view short_name(Layout layout) {
 /// Floats in a register of AVX-512.
 constexpr std::int64_t kWideBlock = 16;
 
+/// Channels below which a row of a tile is mostly empty: it has 32 numbers, and split ones are three times as many.
+constexpr std::int64_t kLeastDepth = 8;
+
 /// Padding to whole blocks must not cost more than the tensor itself.
 bool fills_blocks(std::int64_t channels) { return 2 * channels >= native_block(); }
 
@@ -208,6 +211,27 @@ void add_narrow_choices(std::vector<Choice>& choices, const Analysis& analysis, 
   }
 }
 
+/// Whether the library multiplies tiles of bf16 where this choice multiplies f32.
+bool gains_from_split(const Analysis& analysis, const Choice& choice) {
+  if (analysis.is<MatMulFacts>()) return choice.family == "brgemm";
+  if (!analysis.is<ConvolutionHead>() || second_of(analysis) != nullptr || convolution_of(analysis).groups != 1)
+    return false;
+  if (convolution_of(analysis).in_channels() < kLeastDepth) return false;
+  return choice.method == Method::kInnerProduct ? choice.family == "brgemm"
+                                                : choice.method == Method::kOwn && choice.family.starts_with("brgconv");
+}
+
+/// The first `count` choices with products of split floats.
+void add_split_choices(std::vector<Choice>& choices, std::size_t count, const Analysis& analysis) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!gains_from_split(analysis, choices[i])) continue;
+    Choice split = choices[i];
+    split.name += "+" + std::string(kSplitFloats);
+    split.splits = true;
+    choices.push_back(std::move(split));
+  }
+}
+
 /// The choices for each kind of head.
 struct HeadChooser {
   Chooser& chooser;
@@ -255,7 +279,7 @@ struct HeadChooser {
 }  // namespace
 
 std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Accuracy accuracy,
-                               std::optional<ElementType> narrow) {
+                               const FewBits& few_bits) {
   Chooser chooser;
   if (analysis.bytes) {
     add_bytes(chooser, analysis);
@@ -263,7 +287,9 @@ std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Acc
   }
   std::visit(HeadChooser{chooser, graph, analysis, accuracy}, analysis.head);
   if (analysis.is<ConvolutionHead>() && analysis.makers.empty()) add_in_place_choices(chooser.choices, graph, analysis);
-  if (narrow) add_narrow_choices(chooser.choices, analysis, *narrow);
+  const std::size_t full = chooser.choices.size();
+  if (few_bits.narrow) add_narrow_choices(chooser.choices, analysis, *few_bits.narrow);
+  if (few_bits.splits) add_split_choices(chooser.choices, full, analysis);
   return std::move(chooser.choices);
 }
 

@@ -2,6 +2,7 @@
 
 #include "lowering/lower_parts.h"
 #include "lowering/narrow.h"
+#include "lowering/split.h"
 
 namespace collage::onednn {
 namespace {
@@ -44,6 +45,7 @@ std::expected<Lowered, Refusal> lower(const Graph& graph, const Region& region, 
     return std::unexpected(ok.error());
   auto lowered = composer.finish();
   if (lowered && choice.narrow) return narrowed(*std::move(lowered), *choice.narrow);
+  if (lowered && choice.splits) return split(*std::move(lowered));
   return lowered;
 }
 

@@ -31,11 +31,17 @@ struct Choice {
   Method method = Method::kOwn;
   bool adds_in_place = false;              ///< a residual is accumulated into the memory it comes in
   std::optional<NarrowPorts> narrow = {};  ///< which f32 ports are stored in 16 bits; the products then are of 16 bits
+  bool splits = false;                     ///< products of f32 as those of pairs of bf16 (lowering/split.h)
 };
 
-/// With those in 16 bits when `narrow` names an element type.
+/// What choices there are beside those in full precision.
+struct FewBits {
+  std::optional<ElementType> narrow = {};  ///< ports and products in this type
+  bool splits = false;                     ///< products of split floats
+};
+
 [[nodiscard]] std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Accuracy accuracy,
-                                             std::optional<ElementType> narrow = {});
+                                             const FewBits& few_bits = {});
 [[nodiscard]] std::expected<Lowered, Refusal> lower(const Graph& graph, const Region& region, const Analysis& analysis,
                                                     const Choice& choice);
 

@@ -6,6 +6,7 @@
 #include "base/pages.h"
 #include "check_program.h"
 #include "library.h"
+#include "primitives/split.h"
 
 namespace collage::onednn {
 namespace {
@@ -105,6 +106,17 @@ Buffer reordered(const Buffer& source, const memory::desc& from, const memory::d
   });
 }
 
+/// Weights in the order of their extents, split along an axis.
+Buffer split(const Buffer& whole, const TensorInfo& info) {
+  return Buffer::make(byte_count(ElementType::kFloat32, info.extents), [&](std::span<std::byte> bytes) {
+    const auto axis = static_cast<std::size_t>(info.split_axis);
+    const Extents extents = unsplit_extents(info);
+    const std::int64_t inner = element_count(Extents(extents.begin() + info.split_axis + 1, extents.end()));
+    const auto from = whole.as<float>().first(static_cast<std::size_t>(element_count(extents)));
+    split_weights(from, {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}, extents[axis], inner);
+  });
+}
+
 /// Whether the description of a gathered constant agrees with itself.
 bool is_consistent(const TensorInfo& tensor) {
   if (tensor.stored.empty()) return tensor.diagonal.empty();
@@ -153,7 +165,7 @@ bool are_in_proportion(const Program& program, const std::vector<Tensor>& consta
 
 /// The elements of the model's constant that a tensor reads.
 std::int64_t elements_read(const TensorInfo& tensor) {
-  const Extents& axes = tensor.stored.empty() ? tensor.extents : tensor.stored;
+  const Extents axes = tensor.stored.empty() ? unsplit_extents(tensor) : tensor.stored;
   if (tensor.strides.empty() || element_count(axes) == 0) return element_count(axes);
   std::int64_t last = 0;
   for (std::size_t axis = 0; axis < axes.size(); ++axis) last += (axes[axis] - 1) * tensor.strides[axis];
@@ -211,7 +223,12 @@ Buffer Packer::packed(const TensorInfo& info, const memory::desc& wanted) {
   Buffer source = info.scale == 1.F ? tensor.data : scaled(tensor, info.scale);
   if (!info.stored.empty()) source = gathered(source, info);
   if (tensor.type == ElementType::kUint8 && info.type == ElementType::kInt8) source = flipped(source);
-  const memory::desc stored = describe_stored(info);
+  memory::desc stored = describe_stored(info);
+  if (info.split_axis >= 0) {
+    const memory::desc rows(unsplit_extents(info), memory::data_type::f32, row_major_strides(unsplit_extents(info)));
+    source = split(reordered(source, stored, rows, engine_), info);
+    stored = {info.extents, memory::data_type::f32, row_major_strides(info.extents)};
+  }
   const bool is_ready = stored == wanted && source.size() > kSmallBytes;
   Buffer made = is_ready ? source : reordered(source, stored, wanted, engine_);
   if (made.data() == tensor.data.data())

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "library.h"
 #include "primitives/constants.h"
+#include "primitives/split.h"
 
 namespace collage::onednn {
 namespace {
@@ -27,13 +28,21 @@ Result<std::vector<BuiltOp>> built_ops(const Program& program, const dnnl::engin
   return std::move(*ops);
 }
 
-/// One primitive with its arguments, independent of buffers.
+/// One primitive with its arguments, independent of buffers; a split when the primitive is empty.
 struct Stage {
-  dnnl::primitive primitive;
-  std::vector<Argument> arguments;
-  memory::desc scratch;
+  dnnl::primitive primitive = {};
+  std::vector<Argument> arguments = {};
+  memory::desc scratch = {};
   bool only_if_apart = false;
 };
+
+Stage stage_of(const BuiltOp& op, bool only_if_apart) {
+  Stage stage{.arguments = op.arguments, .only_if_apart = only_if_apart};
+  if (!op.description) return stage;
+  stage.primitive = dnnl::primitive(op.description.get());
+  stage.scratch = op.description.query_md(dnnl::query::scratchpad_md);
+  return stage;
+}
 
 /// What all calls of a kernel share.
 struct Loaded {
@@ -57,6 +66,11 @@ class LoadedCall final : public Call {
     const KeepOpenMpThreads keep;
     use_threads(loaded_->threads);
     for (const Execution& execution : executions_) {
+      if (execution.primitive == nullptr) {
+        const SplitRows& rows = execution.rows;
+        split_sources(rows.from, rows.to, rows.count, rows.width);
+        continue;
+      }
       const auto status = dnnl_primitive_execute(
           execution.primitive, stream_.get(), static_cast<int>(execution.arguments.size()), execution.arguments.data());
       if (status != dnnl_success) return library_failed("execution failed with status " + std::to_string(status));
@@ -65,9 +79,15 @@ class LoadedCall final : public Call {
   }
 
  private:
+  struct SplitRows {
+    const float* from = nullptr;
+    std::uint16_t* to = nullptr;
+    std::int64_t count = 0, width = 0;
+  };
   struct Execution {
-    const_dnnl_primitive_t primitive;
-    std::vector<dnnl_exec_arg_t> arguments;
+    const_dnnl_primitive_t primitive = nullptr;  ///< null: `rows` are split
+    std::vector<dnnl_exec_arg_t> arguments = {};
+    SplitRows rows = {};
   };
 
   void* address(std::size_t stage, std::size_t argument, const Buffers& buffers) const {
@@ -92,9 +112,24 @@ class LoadedCall final : public Call {
     return nullptr;
   }
 
+  /// Of the source, which is the first argument, and the result.
+  [[nodiscard]] SplitRows rows_of(std::size_t index, const Buffers& buffers) const {
+    const auto source = static_cast<std::size_t>(loaded_->stages[index].arguments[0].tensor);
+    const TensorInfo& tensor = loaded_->program.tensors[source];
+    const std::int64_t width = tensor.extents[row_axis(tensor)];
+    return {.from = static_cast<const float*>(address(index, 0, buffers)),
+            .to = static_cast<std::uint16_t*>(address(index, 1, buffers)),
+            .count = element_count(tensor.extents) / width,
+            .width = width};
+  }
+
   void add_stage(std::size_t index, const Buffers& buffers) {
     const Stage& stage = loaded_->stages[index];
-    Execution execution{.primitive = stage.primitive.get(), .arguments = {}};
+    if (!stage.primitive) {
+      executions_.push_back({.rows = rows_of(index, buffers)});
+      return;
+    }
+    Execution execution{.primitive = stage.primitive.get()};
     std::vector<void*> addresses;
     for (std::size_t a = 0; a < stage.arguments.size(); ++a) {
       addresses.push_back(address(index, a, buffers));
@@ -150,10 +185,7 @@ Result<std::unique_ptr<Kernel>> load_kernel(const dnnl::engine& engine, const Pr
     Packer packer(loaded->program, constants, engine);
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const BuiltOp& op = ops[i];
-      loaded->stages.push_back({.primitive = dnnl::primitive(op.description.get()),
-                                .arguments = op.arguments,
-                                .scratch = op.description.query_md(dnnl::query::scratchpad_md),
-                                .only_if_apart = program.ops[i].only_if_apart});
+      loaded->stages.push_back(stage_of(op, program.ops[i].only_if_apart));
       std::vector<const void*> bytes;
       for (const Argument& argument : op.arguments) bytes.push_back(packer.bytes_of(argument));
       loaded->bytes.push_back(std::move(bytes));

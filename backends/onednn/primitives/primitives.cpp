@@ -405,6 +405,9 @@ bool build_kind(Builder& builder) {
                                                               builder.destination(), attributes_of(builder)));
     case OpKind::kConcat:
       return build_concat(builder);
+    case OpKind::kSplit:
+      builder.built.implementation = kSplitImplementation;
+      return true;
   }
   return false;
 }
@@ -475,7 +478,8 @@ memory::desc describe(const TensorInfo& tensor) {
 memory::desc describe_stored(const TensorInfo& tensor) {
   const auto type = data_type_of(value_type(tensor)).value_or(memory::data_type::undef);
   const bool is_dense = tensor.strides.empty() || !tensor.stored.empty();
-  return {tensor.extents, type, is_dense ? row_major_strides(tensor.extents) : tensor.strides};
+  const Extents extents = unsplit_extents(tensor);
+  return {extents, type, is_dense ? row_major_strides(extents) : tensor.strides};
 }
 
 std::expected<BuiltOp, std::string> build(const Program& program, const Op& op, const dnnl::engine& engine) {
@@ -484,11 +488,13 @@ std::expected<BuiltOp, std::string> build(const Program& program, const Op& op, 
     return std::unexpected("a source and a result of two element types");
   if (!build_kind(builder)) return std::unexpected(refusal_text(builder));
   add_common_arguments(builder);
+  if (op.kind == OpKind::kSplit) return std::move(builder.built);
   builder.built.scratch_bytes = builder.built.description.query_md(dnnl::query::scratchpad_md).get_size();
   return std::move(builder.built);
 }
 
 bool has_room(const Program& program, const BuiltOp& built) {
+  if (!built.description) return true;
   return std::ranges::all_of(built.arguments, [&](const Argument& argument) {
     const memory::desc touched = built.description.query_md(dnnl::query::exec_arg_md, argument.slot);
     if (touched == argument.desc) return true;

@@ -17,13 +17,17 @@ struct Argument {
   dnnl::memory::desc desc;  ///< how the primitive wants it; constants are packed to this
 };
 
-/// A primitive description with what it reads and writes. Nothing is generated before a primitive is made of it.
+/// A primitive description with what it reads and writes. Nothing is generated before a primitive is made of it. The
+/// library has no primitive for a split: its description is empty.
 struct BuiltOp {
   dnnl::primitive_desc_base description;
   std::string implementation;
   std::vector<Argument> arguments;
   std::size_t scratch_bytes = 0;
 };
+
+/// Of splits.
+inline constexpr const char* kSplitImplementation = "split";
 
 /// Groups the library's names: "brgconv:avx512_core" -> "brgconv", "x64:gemm:jit" -> "gemm",
 /// "jit_fp32_wino_2x3:avx512_core" -> "wino_2x3", "jit_bf16_1x1:avx512_core_bf16" -> "jit_1x1", "ref:any" -> "ref".

@@ -192,6 +192,21 @@ Outcomes run_every_variant(const Net& net, Accuracy accuracy, int threads) {
   return outcomes;
 }
 
+Outcomes run_split_variants(const Net& net, int threads) {
+  Outcomes outcomes;
+  const std::vector<Tensor> inputs = inputs_of(net.graph, false);
+  const auto variants =
+      onednn().support(net.graph, region_of(net.graph), {.threads = threads, .accuracy = Accuracy::kFast});
+  const VariantRunner runner("onednn", net.graph, inputs, {.threads = threads});
+  const Numbers expected = expected_of(net.graph, inputs);
+  for (const Variant& variant : variants.value_or(std::vector<Variant>())) {
+    if (!has_few_bits(variant) || is_narrow(variant)) continue;
+    SCOPED_TRACE(variant.name);
+    outcomes[variant.name] = refusal_of(runner, variant, expected);
+  }
+  return outcomes;
+}
+
 std::set<std::string> passed(const Outcomes& outcomes) {
   std::set<std::string> names;
   for (const auto& [name, refusal] : outcomes)

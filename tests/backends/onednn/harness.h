@@ -55,6 +55,10 @@ using Outcomes = std::map<std::string, std::string>;
 /// Runs the whole graph in every variant and compares; failures are reported to GoogleTest under the variant's name.
 Outcomes run_every_variant(const Net& net, Accuracy accuracy = Accuracy::kStandard, int threads = 1);
 
+/// The same with variants of split floats (kSplitFloats) alone, compiled in class standard, as a tune does, and judged
+/// by the bound of other variants in f32.
+Outcomes run_split_variants(const Net& net, int threads = 1);
+
 /// The variants that ran.
 std::set<std::string> passed(const Outcomes& outcomes);
 /// Without those of AVX-512 where the processor does not have it.
