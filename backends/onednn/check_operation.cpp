@@ -139,7 +139,8 @@ class OperationCheck {
   [[nodiscard]] bool fits_split() const {
     const TensorInfo &from = input(0), &to = output();
     Extents extents = from.extents;
-    const bool has_rows = extents.size() >= (from.layout == Layout::kPlain ? 1U : 3U) && from.layout != Layout::kBlocked;
+    const bool has_rows =
+        extents.size() >= (from.layout == Layout::kPlain ? 1U : 3U) && from.layout != Layout::kBlocked;
     if (!has_rows || op_.inputs.size() != 1 || !op_.post.empty()) return false;
     extents[row_axis(from)] *= kSplitParts;
     return is_dense(from) && is_dense(to) && from.layout == to.layout && to.extents == extents &&

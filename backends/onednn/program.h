@@ -33,7 +33,7 @@ struct TensorInfo {
   std::vector<float> positions = {};
   float scale = 1.F;                ///< constants of f32 are multiplied by it at load; the value of a literal
   std::vector<float> numbers = {};  ///< of a literal with several elements: those, in the order of `extents`
-  int split_axis = -1;              ///< of weights that are split (primitives/split.h): the axis that is 3 times as long
+  int split_axis = -1;  ///< of weights that are split (primitives/split.h): the axis that is 3 times as long
   bool operator==(const TensorInfo&) const = default;
 };
 
@@ -113,7 +113,8 @@ struct Program {
 
 /// Whether its elements lie one after another in the order of its layout.
 [[nodiscard]] bool is_dense(const TensorInfo& tensor);
-/// The axis along which the elements of a dense tensor follow one another: the channels in channels_last, else the last.
+/// The axis along which the elements of a dense tensor follow one another: the channels in channels_last, else the
+/// last.
 [[nodiscard]] std::size_t row_axis(const TensorInfo& tensor);
 /// The extents of a constant before its weights are split.
 [[nodiscard]] Extents unsplit_extents(const TensorInfo& tensor);

@@ -48,9 +48,10 @@ std::string to_text(const Variant& variant) {
 
 std::string to_text(const Refusal& refusal) { return fmt::format("{}: {}", name_of(refusal.reason), refusal.detail); }
 
-/// Variants in 16 bits, and the two kinds of oneDNN's convolutions, are looked at apart.
+/// Variants in 16 bits, those of split floats, and the two kinds of oneDNN's convolutions, are looked at apart.
 std::string contender_of(const std::string& backend, const Variant& variant) {
   if (is_narrow(variant)) return backend + std::string(kFewBits);
+  if (is_split(variant)) return backend + std::string(kSplit);
   if (backend != "onednn") return backend;
   return variant.name.starts_with("wino") ? "onednn winograd" : "onednn direct";
 }

@@ -18,16 +18,12 @@ std::string_view named_element() {
   return variable == nullptr ? "" : variable;
 }
 
-/// AMX: CPUID leaf 7, register EDX, bit 22.
+}  // namespace
+
 bool multiplies_tiles() {
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
+  unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1U) != 0;
 }
-
-}  // namespace
 
 std::optional<ElementType> narrow_element(const CompileOptions& options) {
   if (options.accuracy != Accuracy::kFast) return std::nullopt;

@@ -19,9 +19,12 @@ namespace collage {
 /// arithmetic only when this names a type.
 [[nodiscard]] std::optional<ElementType> multiplied_narrow_element(const CompileOptions& options);
 
+/// Whether the processor multiplies tiles of bfloat16: AMX. Source: Intel's Software Developer's Manual, CPUID leaf 7.
+[[nodiscard]] bool multiplies_tiles();
+
 /// Whether products of float32 values, each split into two bfloat16 numbers (kSplitFloats), may be faster than those of
-/// float32: in accuracy class `fast`, where the processor multiplies tiles of bfloat16 (AMX). In tests wherever it
-/// multiplies bfloat16 and the environment variable names that.
+/// float32: in accuracy class `fast`, where the processor multiplies tiles. In tests wherever it multiplies
+/// bfloat16 and the environment variable names that.
 [[nodiscard]] bool multiplies_split_floats(const CompileOptions& options);
 
 }  // namespace collage

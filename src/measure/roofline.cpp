@@ -1,13 +1,12 @@
 #include "measure/roofline.h"
 
-#include <cpuid.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
+#include "backend/narrow_element.h"
 #include "base/json.h"
 #include "timing/machine.h"
 #include "timing/sampling.h"
@@ -174,12 +173,6 @@ bool may_skip_input(const Node& node) {
 constexpr double kNarrowSpeedup = 2;
 constexpr double kTileSpeedup = 16;
 
-/// AMX-BF16. Source: Intel's Software Developer's Manual, CPUID leaf 7.
-bool has_tiles() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1U) != 0;
-}
-
 }  // namespace
 
 PeakRates measure_peak_rates() {
@@ -232,7 +225,7 @@ std::int64_t roofline_ns(const Graph& graph, const Region& region, Accuracy accu
   double bytes_ns = least_bytes(graph, region) / peak.bytes_per_ns;
   if (accuracy == Accuracy::kFast) {
     // The rates are those of float32.
-    flops_ns /= has_tiles() ? kTileSpeedup : kNarrowSpeedup;
+    flops_ns /= multiplies_tiles() ? kTileSpeedup : kNarrowSpeedup;
     bytes_ns /= kNarrowSpeedup;
   }
   return static_cast<std::int64_t>(std::max(flops_ns, bytes_ns) / threads);

@@ -21,8 +21,9 @@ std::string_view short_name(Layout layout) {
 /// Floats in a register of AVX-512.
 constexpr std::int64_t kWideBlock = 16;
 
-/// Channels below which a row of a tile is mostly empty: it has 32 numbers, and split ones are three times as many.
-constexpr std::int64_t kLeastDepth = 8;
+/// Numbers that a product sums up, and results of each row, below which splitting takes longer than it saves.
+constexpr std::int64_t kLeastDepth = 64;
+constexpr std::int64_t kLeastWidth = 16;
 
 /// Padding to whole blocks must not cost more than the tensor itself.
 bool fills_blocks(std::int64_t channels) { return 2 * channels >= native_block(); }
@@ -214,9 +215,11 @@ void add_narrow_choices(std::vector<Choice>& choices, const Analysis& analysis, 
 /// Whether the library multiplies tiles of bf16 where this choice multiplies f32.
 bool gains_from_split(const Analysis& analysis, const Choice& choice) {
   if (analysis.is<MatMulFacts>()) return choice.family == "brgemm";
-  if (!analysis.is<ConvolutionHead>() || second_of(analysis) != nullptr || convolution_of(analysis).groups != 1)
+  if (!analysis.is<ConvolutionHead>() || second_of(analysis) != nullptr) return false;
+  const ConvolutionFacts& facts = convolution_of(analysis);
+  if (facts.groups != 1 || facts.in_channels() * element_count(facts.window.kernel) < kLeastDepth ||
+      facts.out_channels() < kLeastWidth)
     return false;
-  if (convolution_of(analysis).in_channels() < kLeastDepth) return false;
   return choice.method == Method::kInnerProduct ? choice.family == "brgemm"
                                                 : choice.method == Method::kOwn && choice.family.starts_with("brgconv");
 }

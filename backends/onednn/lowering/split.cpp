@@ -61,9 +61,8 @@ std::expected<Lowered, Refusal> split(Lowered lowered) {
   bool has_split = false;
   for (Op& op : program.ops) {
     const std::optional<int> axis =
-        op.inputs.size() < 2
-            ? std::nullopt
-            : summed_axis(op, tensor_of(program, op.inputs[0]), tensor_of(program, op.inputs[1]));
+        op.inputs.size() < 2 ? std::nullopt
+                             : summed_axis(op, tensor_of(program, op.inputs[0]), tensor_of(program, op.inputs[1]));
     if (axis && can_be_split(tensor_of(program, op.inputs[0]), tensor_of(program, op.inputs[1]))) {
       TensorInfo& weights = tensor_of(program, op.inputs[1]);
       weights.type = ElementType::kBfloat16;

@@ -60,9 +60,7 @@ void split_rows(const float* from, std::uint16_t* to, std::int64_t rows, std::in
     }
 }
 
-SplitRows* split_of_processor() {
-  return __builtin_cpu_supports("avx512bf16") != 0 ? &split_rows_wide : &split_rows;
-}
+SplitRows* split_of_processor() { return __builtin_cpu_supports("avx512bf16") != 0 ? &split_rows_wide : &split_rows; }
 
 }  // namespace
 

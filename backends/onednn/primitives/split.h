@@ -19,8 +19,8 @@ inline constexpr std::int64_t kSplitParts = 3;
 /// OpenMP threads of the caller.
 void split_sources(const float* from, std::uint16_t* to, std::int64_t rows, std::int64_t width);
 
-/// The same of weights, [outer, depth, inner] -> [outer, 3 * depth, inner], as floats that bfloat16 has: the high parts,
-/// the low parts, the high parts.
+/// The same of weights, [outer, depth, inner] -> [outer, 3 * depth, inner], as floats that bfloat16 has: the high
+/// parts, the low parts, the high parts.
 void split_weights(std::span<const float> from, std::span<float> to, std::int64_t depth, std::int64_t inner);
 
 }  // namespace collage::onednn

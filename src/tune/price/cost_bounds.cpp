@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/narrow_element.h"
 #include "region/narrow_variant.h"
 #include "store/keys.h"
 #include "tune/price/region_work.h"
@@ -15,10 +16,23 @@ namespace {
 /// How many deviations less than expected: of what is not known of its like, of all that is not known.
 constexpr double kOpenMind = 1.5;
 constexpr double kHope = 2.5;
-/// Of the time in full precision, before anything is known. Half where multiplying or moving numbers takes the time.
-/// Float16 is not multiplied: heavy operators gain by it only where they wait for their weights, between full ports.
-double narrow_share(const Variant& variant, ElementType type, bool is_heavy) {
-  return type == ElementType::kFloat16 && is_heavy && has_narrow_port(variant) ? 1 : 0.5;
+/// Of the time in full precision, before anything is known.
+/// Half where multiplying or moving numbers takes the time, a quarter of that of products in tiles; of three such
+/// products for one half. Float16 is not multiplied: heavy operators gain by it only where they wait for their weights,
+/// between full ports.
+double share_of(const Variant& variant, bool is_heavy) {
+  const std::optional<ElementType> type = narrow_element_in(variant);
+  if (!type) return is_heavy && is_split(variant) ? 0.5 : 1;
+  if (type == ElementType::kFloat16) return is_heavy && has_narrow_port(variant) ? 1 : 0.5;
+  return is_heavy && multiplies_tiles() ? 0.25 : 0.5;
+}
+
+/// How a variant computes: its name up to a plus. What follows that says what is fused, which the rest of the region
+/// says too, or that floats are split.
+std::string way_of(const Variant& variant) {
+  std::string way = variant.name.substr(0, variant.name.find('+'));
+  if (is_split(variant)) way += "+" + std::string(kSplitFloats);
+  return way;
 }
 
 /// What effects are of, and how far they are from none: deviations of logarithms.
@@ -52,15 +66,13 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
                                       const Candidate& candidate) {
   const std::string& backend = candidate.backend;
   const Variant& variant = candidate.variant;
-  // What follows a plus says what is fused, which the rest of the region says too.
-  const std::string way = backend + "/" + variant.name.substr(0, variant.name.find('+'));
+  const std::string way = backend + "/" + way_of(variant);
   // Between light operators overheads count, between heavy ones kernels: what one shows says nothing of the other.
   const std::string weight = work.is_heavy ? "heavy " : "light ";
-  const std::optional<ElementType> few_bits = narrow_element_in(variant);
   CostModel::Computation made;
   for (const auto& part : work.parts) {
     made.parts.push_back(
-        {.base_ns = (few_bits ? narrow_share(variant, *few_bits, work.is_heavy) : 1) * part->roofline_ns,
+        {.base_ns = share_of(variant, work.is_heavy) * part->roofline_ns,
          .effects = {
              model.effect(levels.all, ""), model.effect(levels.kind, part->kind),
              model.effect(levels.operation, part->operation), model.effect(levels.backend, weight + backend),
@@ -69,7 +81,7 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
              model.effect(levels.operation_of_backend, backend + "|" + part->operation),
              model.effect(levels.operation_of_way, way + "|" + part->operation),
              model.effect(levels.size_of_way, fmt::format("{}{}|{}", weight, way, size_class(part->roofline_ns)))}});
-    if (few_bits) made.parts.back().effects.push_back(model.effect(levels.narrow, weight + backend));
+    if (is_narrow(variant)) made.parts.back().effects.push_back(model.effect(levels.narrow, weight + backend));
   }
   if (work.parts.size() > 1) {
     made.effects = {model.effect(levels.several, backend + "/" + variant.name)};

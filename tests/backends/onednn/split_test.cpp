@@ -48,7 +48,7 @@ TEST_F(OneDnnSplit, ConvolvesDilatedAndInThreeAxes) {
 
 TEST_F(OneDnnSplit, MultipliesPixelsByPixels) {
   Net net;
-  net.output(net.same("Sigmoid", {net.conv(net.input({2, 32, 5, 6}), 40, 1)}));
+  net.output(net.same("Sigmoid", {net.conv(net.input({2, 64, 5, 6}), 40, 1)}));
   EXPECT_THAT(passed_split(net), UnorderedElementsAre("brgconv_1x1.nhwc+bf16x2"));
 }
 
@@ -81,6 +81,9 @@ TEST_F(OneDnnSplit, LeavesWhatItCannotSplit) {
   Net groups;
   groups.output(groups.conv(groups.input({1, 32, 7, 7}), 32, 3, {.pad = 1, .group = 32}));
   EXPECT_THAT(run_split_variants(groups), ::testing::IsEmpty());
+  Net shallow;
+  shallow.output(shallow.conv(shallow.input({1, 32, 7, 7}), 32, 1));
+  EXPECT_THAT(run_split_variants(shallow), ::testing::IsEmpty());
   Net computed;
   computed.output(computed.op("MatMul", {computed.input({3, 8, 16}), computed.input({3, 16, 8})}, {3, 8, 8}));
   EXPECT_THAT(run_split_variants(computed), ::testing::IsEmpty());
@@ -100,12 +103,12 @@ TEST_F(OneDnnSplit, OffersNothingInOtherClasses) {
 TEST_F(OneDnnSplit, KeepsInfinityAndNaNWhereTheyAre) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   Net net;
-  net.output(net.conv(net.input({1, 16, 1, 4}), 16, 1));
-  std::vector<float> numbers(64, 0.7F);
+  net.output(net.conv(net.input({1, 64, 1, 4}), 16, 1));
+  std::vector<float> numbers(256, 0.7F);
   numbers[0] = kInfinity;
   numbers[1] = -kInfinity;
   numbers[2] = std::numeric_limits<float>::quiet_NaN();
-  const std::vector inputs = {make_tensor(ElementType::kFloat32, {1, 16, 1, 4}, numbers)};
+  const std::vector inputs = {make_tensor(ElementType::kFloat32, {1, 64, 1, 4}, numbers)};
   const VariantRunner runner("onednn", net.graph, inputs, {});
   const auto variants = onednn().support(net.graph, region_of(net.graph), {.accuracy = Accuracy::kFast});
   ASSERT_TRUE(variants);
