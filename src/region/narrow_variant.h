@@ -29,6 +29,9 @@ enum class NarrowPorts : std::uint8_t { kAll, kInputs, kOutputs };
 [[nodiscard]] std::optional<ElementType> narrow_element_in(const Variant& variant);
 [[nodiscard]] inline bool is_narrow(const Variant& variant) { return narrow_element_in(variant).has_value(); }
 
+/// Whether it computes in 16 bits or has a narrow format at a port, as views may.
+[[nodiscard]] inline bool has_16_bits(const Variant& variant) { return is_narrow(variant) || has_narrow_port(variant); }
+
 /// The word in the names of variants whose products are of bfloat16 numbers of which several stand for a float32: their
 /// numbers keep the bound of class standard, where they are not offered all the same.
 inline constexpr std::string_view kSplitFloats = "bf16x2";
@@ -39,7 +42,7 @@ inline constexpr std::string_view kSplitFloats = "bf16x2";
 /// The class that a variant is compiled, judged and stored in by a tune of class `asked`: without 16 bits it is the
 /// same in class fast as in standard.
 [[nodiscard]] inline Accuracy class_of(const Variant& variant, Accuracy asked) {
-  return is_narrow(variant) || has_narrow_port(variant) ? asked : without_16_bits(asked);
+  return has_16_bits(variant) ? asked : without_16_bits(asked);
 }
 
 }  // namespace collage

@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "plan/file/plan_file.h"
+#include "region/narrow_variant.h"
 #include "tests/readers/plan_archive.h"
 #include "tests/readers/reader.h"
 #include "tests/readers/run_plan.h"
@@ -15,17 +16,19 @@ namespace {
 
 constexpr const char* kPlanOfOne = "x.collage";
 
-/// A plan whose only step is the graph as a region of this backend; nothing where it refuses.
-std::optional<RealisedPlan> plan_of_one(const Graph& graph, const std::string& instance) {
+/// A plan whose only step is the graph as a region of this backend, in its first variant of plain ports that has or has
+/// not products of split floats; nothing where it refuses.
+std::optional<RealisedPlan> plan_of_one(const Graph& graph, const std::string& instance, bool splits) {
   const auto backend = test_registry().get(instance);
   if (!backend) return std::nullopt;
   const Region region = whole_region(graph, uses_of(graph));
-  const auto variants = (*backend)->support(graph, region, {});
+  const auto variants =
+      (*backend)->support(graph, region, {.accuracy = splits ? Accuracy::kFast : Accuracy::kStandard});
   if (!variants) return std::nullopt;
   for (const Variant& variant : *variants) {
     const auto is_plain = [](const Format& format) { return format.is_plain(); };
-    if (variant.name == "view" || !std::ranges::all_of(variant.input_formats, is_plain) ||
-        !std::ranges::all_of(variant.output_formats, is_plain))
+    if (variant.name == "view" || is_split(variant) != splits ||
+        !std::ranges::all_of(variant.input_formats, is_plain) || !std::ranges::all_of(variant.output_formats, is_plain))
       continue;
     const CompileRequest compile{.graph = &graph, .region = region, .variant = variant, .model_bytes = std::nullopt};
     const auto made = (*backend)->compile({&compile, 1}, {});
@@ -46,10 +49,11 @@ std::optional<RealisedPlan> plan_of_one(const Graph& graph, const std::string& i
 std::vector<std::string> plans_of(const std::string& instance, const std::vector<std::string>& networks) {
   std::vector<std::string> plans;
   const ScratchFolder folder;
-  for (const std::string& network : networks) {
-    const auto plan = plan_of_one(testing_support::small_network(network, 1, 1), instance);
-    if (plan && save_plan(*plan, folder.file(kPlanOfOne))) plans.push_back(read_all(folder.file(kPlanOfOne)));
-  }
+  for (const std::string& network : networks)
+    for (const bool splits : {false, true}) {
+      const auto plan = plan_of_one(testing_support::small_network(network, 1, 1), instance, splits);
+      if (plan && save_plan(*plan, folder.file(kPlanOfOne))) plans.push_back(read_all(folder.file(kPlanOfOne)));
+    }
   return plans;
 }
 

@@ -136,7 +136,7 @@ std::optional<Nanoseconds> gain_of(const NarrowStep& step, const Priced& priced)
     if (!was_run || pool.regions[candidate.region] != *step.region) continue;
     const Nanoseconds ns = *nanoseconds_of(cost);
     if (candidate.backend == step.backend && candidate.variant == *step.variant) own = ns;
-    if (!is_narrow(candidate.variant) && !has_narrow_port(candidate.variant)) least = std::min(least.value_or(ns), ns);
+    if (!has_16_bits(candidate.variant)) least = std::min(least.value_or(ns), ns);
   }
   return own && least ? std::optional(*least - *own) : std::nullopt;
 }

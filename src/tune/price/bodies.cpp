@@ -155,7 +155,7 @@ Result<BodyPlacer::PlacedBody> BodyPlacer::place_body(const Graph& body, const P
   add_user_rules(body, options_.user_rules, proposers);
   CandidatePool pool = propose(body, uses_of(body), proposers);
   // Errors of an iteration add up over the next ones, and no later search could take them back.
-  std::erase_if(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });
+  std::erase_if(pool.candidates, [](const Candidate& one) { return has_16_bits(one.variant); });
   apply_rules(body, options_.rules, pool);
   Pricing pricing(options, body, context_.registry, context_.store);
   std::vector<Cost> costs(pool.candidates.size(), Unknown{});

@@ -104,9 +104,10 @@ std::optional<Result<SearchResult>> full_precision_cover(const CoverRequest& req
   CoverRequest full = request;
   bool has_narrow = false;
   for (std::size_t c = 0; c < full.costs.size(); ++c) {
-    if (!is_narrow(full.pool->candidates[c].variant) || !nanoseconds_of(full.costs[c])) continue;
+    const Variant& variant = full.pool->candidates[c].variant;
+    if (!has_16_bits(variant) || !nanoseconds_of(full.costs[c])) continue;
     full.costs[c] = Unknown{};
-    has_narrow = true;
+    has_narrow = has_narrow || is_narrow(variant);
   }
   return has_narrow ? std::optional(best_cover(full, full.backends)) : std::nullopt;
 }

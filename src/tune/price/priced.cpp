@@ -366,10 +366,10 @@ void note_unmeasured(const MeasureEnv& env, Priced& priced) {
 namespace {
 
 bool is_forbidden(const CandidatePool& pool, const Candidate& candidate, const NodeSet& full_nodes) {
-  return is_narrow(candidate.variant) && pool.regions[candidate.region].nodes.intersects(full_nodes);
+  return has_16_bits(candidate.variant) && pool.regions[candidate.region].nodes.intersects(full_nodes);
 }
 
-/// Takes out the narrow candidates of nodes that keep full precision.
+/// Takes out what has 16 bits of nodes that keep full precision: conversions to the formats of a view round as well.
 void forbid_narrow(const CandidatePool& pool, const NodeSet& full_nodes, std::vector<Cost>& costs) {
   if (full_nodes.universe() == 0) return;
   for (std::size_t c = 0; c < costs.size(); ++c)

@@ -40,6 +40,7 @@ const ProgressMeter::Phase& ProgressMeter::add_up(ProgressEvent& event) {
     if (event.total != phase.total || event.done < phase.done) {
       phase.over += phase.done;
       phase.begin_s = elapsed_s_();
+      phase.begun = event.done;
     }
     if (event.refused < phase.refused) phase.refused_over += phase.refused;
     phase.done = event.done;
@@ -55,8 +56,9 @@ const ProgressMeter::Phase& ProgressMeter::add_up(ProgressEvent& event) {
 double ProgressMeter::left_s(const Phase& phase) const {
   const double of_budget = std::max(0.0, budget_s_ - elapsed_s_());
   const double in_batch = elapsed_s_() - phase.begin_s;
-  if (phase.done == 0 || in_batch <= 0) return of_budget;
-  const double of_batch = static_cast<double>(phase.total - phase.done) / static_cast<double>(phase.done) * in_batch;
+  if (phase.done <= phase.begun || in_batch <= 0) return of_budget;
+  const double each = in_batch / static_cast<double>(phase.done - phase.begun);
+  const double of_batch = static_cast<double>(phase.total - phase.done) * each;
   const double after = std::min(kShareAfterPricing * budget_s_, kUsualSecondsAfterPricing);
   return std::min(of_budget, of_batch + after);
 }

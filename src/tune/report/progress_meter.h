@@ -35,7 +35,8 @@ class ProgressMeter {
  private:
   /// Of one phase: batches that are over, and the one at work.
   struct Phase {
-    double begin_s = 0;  ///< of the batch at work
+    double begin_s = 0;     ///< of the batch at work, when it was first heard of
+    std::size_t begun = 0;  ///< what was done of it then
     std::size_t over = 0;
     std::size_t done = 0;
     std::size_t total = 0;

@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 
+#include "base/json_numbers.h"
 #include "harness.h"
 #include "region/narrow_variant.h"
 
@@ -123,6 +126,55 @@ TEST_F(OneDnnSplit, KeepsInfinityAndNaNWhereTheyAre) {
     EXPECT_TRUE(std::isnan(got[4 * channel + 2])) << channel;
     EXPECT_TRUE(std::isfinite(got[4 * channel + 3])) << channel;
   }
+}
+
+/// Artifacts come with plan files of others, and a split believes what it is told about memory.
+TEST_F(OneDnnSplit, RefusesAProgramThatDoesNotFitItself) {
+  Net net;
+  net.output(net.conv(net.input({1, 64, 3, 4}), 32, 1));
+  const Region region = region_of(net.graph);
+  const auto variants = onednn().support(net.graph, region, {.accuracy = Accuracy::kFast});
+  ASSERT_TRUE(variants);
+  const auto variant = std::ranges::find(*variants, "brgconv_1x1.nhwc+bf16x2", &Variant::name);
+  ASSERT_NE(variant, variants->end());
+  const CompileRequest compile{.graph = &net.graph, .region = region, .variant = *variant, .model_bytes = {}};
+  const auto made = onednn().compile({&compile, 1}, {});
+  ASSERT_TRUE(made[0]) << made[0].error().detail;
+  const auto code_after = [&](const std::function<void(nlohmann::json&)>& change) {
+    Artifact artifact = *made[0];
+    nlohmann::json program = nlohmann::json::parse(artifact.bytes);
+    change(program);
+    artifact.bytes = program.dump();
+    const auto kernel = onednn().load(request_of(net.graph, *variant, artifact));
+    return kernel ? "" : kernel.error().code;
+  };
+  ASSERT_EQ(code_after([](nlohmann::json&) {}), "");
+  const auto split = [](nlohmann::json& program) -> nlohmann::json& { return program["ops"][0]; };
+  const auto parts = [&](nlohmann::json& program) -> nlohmann::json& {
+    return program["tensors"][split(program)["output"].get<std::size_t>()];
+  };
+  const auto weights = [](nlohmann::json& program) -> nlohmann::json& {
+    return program["tensors"][program["ops"][1]["inputs"][1].get<std::size_t>()];
+  };
+  const std::vector<std::function<void(nlohmann::json&)>> changes = {
+      [&](nlohmann::json& program) { parts(program)["extents"][1] = 96; },
+      [&](nlohmann::json& program) { parts(program)["extents"][2] = 2; },
+      [&](nlohmann::json& program) { parts(program)["type"] = "f32"; },
+      [&](nlohmann::json& program) { parts(program)["layout"] = "plain"; },
+      [&](nlohmann::json& program) {
+        parts(program)["strides"] = {2304, 1, 768, 192};
+      },
+      [&](nlohmann::json& program) { split(program)["inputs"][0] = program["ops"][1]["inputs"][1]; },
+      [&](nlohmann::json& program) {
+        split(program)["post"] = {{{"kind", "eltwise"}, {"algorithm", "relu"}}};
+      },
+      [&](nlohmann::json& program) { weights(program)["split_axis"] = 4; },
+      [&](nlohmann::json& program) { weights(program)["split_axis"] = -2; },
+      [&](nlohmann::json& program) { weights(program)["split_axis"] = 0; },
+      [&](nlohmann::json& program) { weights(program)["extents"][1] = 193; },
+      [&](nlohmann::json& program) { weights(program)["type"] = "f32"; },
+      [&](nlohmann::json& program) { weights(program)["role"] = "literal"; }};
+  for (std::size_t i = 0; i < changes.size(); ++i) EXPECT_EQ(code_after(changes[i]), "backend/bad-artifact") << i;
 }
 
 }  // namespace

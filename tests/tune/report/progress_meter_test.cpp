@@ -64,6 +64,15 @@ TEST(ProgressMeter, TimeLeftIsTheBudgetOrLess) {
   EXPECT_DOUBLE_EQ(*meter.tell("price", 22, 40).left_s, 0);
 }
 
+/// One that is done when a batch is first heard of says nothing of how long the others take.
+TEST(ProgressMeter, TheFirstOfABatchIsNoRate) {
+  Meter meter;
+  meter.now_s = 10;
+  EXPECT_DOUBLE_EQ(*meter.tell("price", 1, 41).left_s, 90);
+  meter.now_s = 12;
+  EXPECT_DOUBLE_EQ(*meter.tell("price", 11, 41).left_s, 18);
+}
+
 TEST(ProgressMeter, NobodyNeedListen) {
   ProgressMeter meter({}, 1, [] { return 0.0; });
   meter.sink()({.phase = "price", .done = 1, .total = 2, .note = {}});
