@@ -107,27 +107,29 @@ TEST(Narrow, WeightsPackedSoAreOfferedForFewRowsInClassFastAlone) {
   }
 }
 
-/// By an instruction of F16C for eight numbers, not by a function for each.
+/// By an instruction of F16C or AVX512_FP16 for eight numbers or more, not by a function for each.
 TEST(Narrow, ConvertsHalfPrecisionInOneInstruction) {
   const NarrowElement forced(ElementType::kFloat16);
   const Graph graph = graph_of("graph(%a: f32[640], %b: f32[640]) -> (%y) { %y: f32[640] = Add(%a, %b) }");
-  // VEX.128/256.66.0F38.W0 13 and VEX.128/256.66.0F3A.W0 1D, or their EVEX forms.
+  // VEX.128/256.66.0F38.W0 13 and VEX.128/256.66.0F3A.W0 1D, or their EVEX forms; EVEX.66.MAP6.W0 13 and
+  // EVEX.66.MAP5.W0 1D.
   const auto counts = [&](const std::string& name) {
     const std::string code =
         artifact_of(compiling(), graph, variant_of(compiling(), graph, name, fast_options()), fast_options()).bytes;
-    const auto count = [&](unsigned map, unsigned opcode) {
+    const auto count = [&](unsigned map, unsigned half_map, unsigned opcode) {
       std::size_t found = 0;
       for (std::size_t i = 0; i + 5 < code.size(); ++i) {
         const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(code[i + at]); };
         const bool is_vex =
             byte(0) == 0xc4 && (byte(1) & 0x1fU) == map && (byte(2) & 0x83U) == 0x01 && byte(3) == opcode;
-        const bool is_evex =
-            byte(0) == 0x62 && (byte(1) & 0x07U) == map && (byte(2) & 0x87U) == 0x05 && byte(4) == opcode;
+        const unsigned evex_map = byte(1) & 0x07U;
+        const bool is_evex = byte(0) == 0x62 && (evex_map == map || evex_map == half_map) &&
+                             (byte(2) & 0x87U) == 0x05 && byte(4) == opcode;
         found += is_vex || is_evex ? 1 : 0;
       }
       return found;
     };
-    return std::pair(count(2, 0x13), count(3, 0x1d));
+    return std::pair(count(2, 6, 0x13), count(3, 5, 0x1d));
   };
   const auto [widened, rounded] = counts("flat.plain.f16");
   EXPECT_GE(widened, 2U);
