@@ -110,7 +110,9 @@ TEST(Narrow, WeightsPackedSoAreOfferedForFewRowsInClassFastAlone) {
 /// By an instruction of F16C or AVX512_FP16 for eight numbers or more, not by a function for each.
 TEST(Narrow, ConvertsHalfPrecisionInOneInstruction) {
   const NarrowElement forced(ElementType::kFloat16);
-  const Graph graph = graph_of("graph(%a: f32[640], %b: f32[640]) -> (%y) { %y: f32[640] = Add(%a, %b) }");
+  // AVX512_FP16 would compute a lone sum without any conversion.
+  const Graph graph =
+      graph_of("graph(%a: f32[640], %b: f32[640]) -> (%y) { %m: f32[640] = Mul(%a, %b) %y: f32[640] = Add(%m, %b) }");
   // VEX.128/256.66.0F38.W0 13 and VEX.128/256.66.0F3A.W0 1D, or their EVEX forms; EVEX.66.MAP6.W0 13 and
   // EVEX.66.MAP5.W0 1D.
   const auto counts = [&](const std::string& name) {
