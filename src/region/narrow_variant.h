@@ -35,6 +35,7 @@ enum class NarrowPorts : std::uint8_t { kAll, kInputs, kOutputs };
 /// The word in the names of variants whose products are of bfloat16 numbers of which several stand for a float32: their
 /// numbers keep the bound of class standard, where they are not offered all the same.
 inline constexpr std::string_view kSplitFloats = "bf16x2";
+/// Whether its name has that word.
 [[nodiscard]] bool is_split(const Variant& variant);
 /// Whether it has 16-bit numbers at ports or inside, also as parts of others.
 [[nodiscard]] bool has_few_bits(const Variant& variant);

@@ -12,7 +12,7 @@
 
 namespace collage::onednn {
 
-/// How many bfloat16 numbers stand for one float32.
+/// How many bfloat16 numbers a factor of such a product has for each float32.
 inline constexpr std::int64_t kSplitParts = 3;
 
 /// Each row of `width` floats as 3 * `width` numbers of bfloat16: the high parts, the high parts, the low parts. By the
