@@ -33,6 +33,14 @@ bool can_be_split(const TensorInfo& source, const TensorInfo& weights) {
          weights.stored.empty();
 }
 
+/// The axis along which the weights of this product are split; nothing for what stays as it is.
+std::optional<int> split_axis(const Op& op, Program& program) {
+  if (op.inputs.size() < 2) return std::nullopt;
+  const TensorInfo& source = tensor_of(program, op.inputs[0]);
+  const TensorInfo& weights = tensor_of(program, op.inputs[1]);
+  return can_be_split(source, weights) ? summed_axis(op, source, weights) : std::nullopt;
+}
+
 std::uint32_t next_temporary(const Program& program) {
   std::uint32_t next = 0;
   for (const TensorInfo& tensor : program.tensors)
@@ -60,10 +68,7 @@ std::expected<Lowered, Refusal> split(Lowered lowered) {
   std::vector<Op> ops;
   bool has_split = false;
   for (Op& op : program.ops) {
-    const std::optional<int> axis =
-        op.inputs.size() < 2 ? std::nullopt
-                             : summed_axis(op, tensor_of(program, op.inputs[0]), tensor_of(program, op.inputs[1]));
-    if (axis && can_be_split(tensor_of(program, op.inputs[0]), tensor_of(program, op.inputs[1]))) {
+    if (const auto axis = split_axis(op, program)) {
       TensorInfo& weights = tensor_of(program, op.inputs[1]);
       weights.type = ElementType::kBfloat16;
       weights.split_axis = *axis;
