@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,7 @@ namespace collage {
 /// 128-bit hash as 32 lower-case hexadecimal digits: names of artifacts, keys of the cost store.
 [[nodiscard]] std::string hash_hex(const void* data, std::size_t bytes);
 [[nodiscard]] inline std::string hash_hex(std::string_view text) { return hash_hex(text.data(), text.size()); }
+/// Of all pieces as one text.
+[[nodiscard]] std::string hash_hex(std::span<const std::string_view> pieces);
 
 }  // namespace collage

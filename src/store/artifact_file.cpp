@@ -40,9 +40,8 @@ Result<Artifact> artifact_from(const Json& header, std::string_view body, std::s
   return artifact;
 }
 
-}  // namespace
-
-Result<std::string> serialise(const Artifact& artifact, std::span<const ValueId> constants) {
+/// What comes before the bytes of the artifact.
+Result<std::string> head_of(const Artifact& artifact, std::span<const ValueId> constants) {
   Json positions = Json::array();
   for (const ValueId id : artifact.constants) {
     const auto found = std::ranges::find(constants, id);
@@ -57,9 +56,16 @@ Result<std::string> serialise(const Artifact& artifact, std::span<const ValueId>
                                       {"workspace", artifact.workspace_bytes},
                                       {"bytes", artifact.bytes.size()}});
   const std::uint64_t length = header.size();
-  std::string bytes(kArtifactMagic);
-  bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
-  return bytes + header + artifact.bytes;
+  std::string head(kArtifactMagic);
+  head.append(reinterpret_cast<const char*>(&length), sizeof length);
+  return head + header;
+}
+
+}  // namespace
+
+Result<std::string> serialise(const Artifact& artifact, std::span<const ValueId> constants) {
+  COLLAGE_TRY(const std::string head, head_of(artifact, constants));
+  return head + artifact.bytes;
 }
 
 Result<Artifact> deserialise(std::string_view bytes, std::span<const ValueId> constants) {
@@ -78,13 +84,16 @@ Result<Artifact> deserialise(std::string_view bytes, std::span<const ValueId> co
 
 Result<std::string> write_artifact(const std::string& folder, const Artifact& artifact,
                                    std::span<const ValueId> constants) {
-  COLLAGE_TRY(const std::string bytes, serialise(artifact, constants));
-  std::string hash = hash_hex(bytes);
+  COLLAGE_TRY(const std::string head, head_of(artifact, constants));
+  // Artifacts of engines have the weights of whole models in them: they are not copied behind their heads.
+  const std::array<std::string_view, 2> pieces = {head, artifact.bytes};
+  std::string hash = hash_hex(pieces);
   const std::string path = folder + "/" + hash;
   // A file that is there is complete or was damaged later; only the size tells cheaply, the reader checks the rest.
   std::error_code absent;
-  if (std::filesystem::file_size(path, absent) == bytes.size() && !absent) return hash;
-  if (const auto written = write_file_durably(path, std::array<std::string_view, 1>{bytes}); !written)
+  if (std::filesystem::file_size(path, absent) == head.size() + artifact.bytes.size() && !absent) return hash;
+  // Not synced: what a power cut takes or damages is compiled again.
+  if (const auto written = write_file(path, pieces); !written)
     return fail(ExitCode::kIo, "artifact/cannot-write", path, written.error().saw, written.error().allowed);
   return hash;
 }

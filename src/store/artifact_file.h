@@ -1,8 +1,8 @@
 // Stores artifacts as files named by a hash of their content: `<folder>/<hash>`. Only this file knows the serialised
 // form.
 // Constants are stored as positions in Region::constants, so one artifact serves every region of the same structure
-// with the same weights, in any graph. A file is written under a temporary name, synced and renamed. A reader compares
-// the content with the name, so a truncated or changed file counts as absent.
+// with the same weights, in any graph. A file is written under a temporary name and renamed. A reader compares the
+// content with the name, so a file that is truncated or changed, by a power cut too, counts as absent.
 #pragma once
 
 #include <span>
@@ -27,7 +27,7 @@ struct StoredArtifact {
 /// The inverse for a region whose constants are `constants`. Error artifact/malformed.
 [[nodiscard]] Result<Artifact> deserialise(std::string_view bytes, std::span<const ValueId> constants);
 
-/// Makes `folder/<hash>` durable and returns the hash; does nothing more when it is there. Error artifact/cannot-write.
+/// Writes `folder/<hash>` and returns the hash; does nothing more when it is there. Error artifact/cannot-write.
 [[nodiscard]] Result<std::string> write_artifact(const std::string& folder, const Artifact& artifact,
                                                  std::span<const ValueId> constants);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace collage {
 namespace {
 
@@ -16,6 +18,16 @@ TEST(Hash, DependsOnEveryByteAndTheSeed) {
   EXPECT_NE(hash_text("ab", 1), hash_text("ab", 2));
   EXPECT_EQ(hash_text("ab", 1), hash_bytes("ab", 2, 1));
   EXPECT_EQ(hash_hex("ab").size(), 32U);
+}
+
+TEST(Hash, OfPiecesIsThatOfTheWhole) {
+  std::string text(1000, 'x');
+  text += "the end";
+  const std::string_view whole = text;
+  for (const std::size_t cut : {0, 1, 300, 1000, 1007}) {
+    const std::array<std::string_view, 3> pieces = {whole.substr(0, cut), "", whole.substr(cut)};
+    EXPECT_EQ(hash_hex(pieces), hash_hex(whole)) << cut;
+  }
 }
 
 }  // namespace
