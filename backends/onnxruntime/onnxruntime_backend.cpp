@@ -137,8 +137,8 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension, public
   /// Creates the session once, so that what the library does not take is refused here.
   [[nodiscard]] std::expected<Artifact, Refusal> compile_one(const CompileRequest& request,
                                                              const CompileOptions& options) const {
-    const RegionModel model = request.model_bytes ? RegionModel{.bytes = *request.model_bytes, .constants = {}}
-                                                  : region_model(request, Weights::kOutside, opset_of(request));
+    const RegionModel model =
+        request.model_bytes ? user_model(request) : region_model(request, Weights::kOutside, opset_of(request));
     std::vector<Tensor> constants;
     for (const ValueId id : model.constants) constants.push_back(*request.graph->value(id).constant);
     const std::vector<OperatorLibrary> libraries =

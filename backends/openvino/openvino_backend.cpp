@@ -184,7 +184,8 @@ class OpenvinoBackend final : public Backend, public OperandExtension {
     if (is_chosen && !multiplied_narrow_element(options))
       return std::unexpected(Refusal{.reason = RefusalReason::kFormat, .detail = "no 16-bit arithmetic here"});
     const Precision precision = is_chosen ? Precision::kNarrow : precision_;
-    const std::string onnx = request.model_bytes ? *request.model_bytes : region_model(request, Weights::kInside).bytes;
+    const std::string exported = request.model_bytes ? std::string() : region_model(request, Weights::kInside).bytes;
+    const std::string_view onnx = request.model_bytes.value_or(exported);
     const auto model =
         compile_onnx(core_, onnx, options.threads, precision,
                      wanted_ports(*request.graph, request.region.inputs, request.variant.input_formats),

@@ -58,8 +58,9 @@ struct CompileRequest {
   const Graph* graph = nullptr;
   Region region;
   Variant variant;
-  /// Engines only: compile these ONNX bytes instead of the region; its inputs and outputs have the region's names.
-  std::optional<std::string> model_bytes;
+  /// Engines only: compile these ONNX bytes instead of the region; its inputs and outputs have the region's names. They
+  /// outlive the call. Where an initialiser is one of the region's constants, the artifact may do without its bytes.
+  std::optional<std::string_view> model_bytes;
 };
 
 /// The result of compiling a region: bytes, never a live object. load() makes a kernel from it, also in another

@@ -63,10 +63,10 @@ Result<Artifact> compile(const RecordJob& job, const Graph& graph, const Region&
   request.variant = {.name = "default",
                      .input_formats = std::vector<Format>(region.inputs.size()),
                      .output_formats = std::vector<Format>(region.outputs.size())};
+  Buffer model;
   if (job.model_file) {
-    const auto bytes = Buffer::map_file(*job.model_file);
-    if (!bytes) return std::unexpected(bytes.error());
-    request.model_bytes = std::string(bytes->text());
+    COLLAGE_TRY(model, Buffer::map_file(*job.model_file));
+    request.model_bytes = model.text();
   }
   auto compiled = backend.compile({&request, 1}, {.threads = job.threads, .accuracy = Accuracy::kStrict});
   if (compiled.size() != 1) return refused(job, "another number of artifacts than asked for");

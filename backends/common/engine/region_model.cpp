@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "onnx/export.h"
+#include "onnx/outside_weights.h"
 
 namespace collage {
 namespace {
@@ -141,6 +142,12 @@ RegionModel region_model(const CompileRequest& request, Weights weights, std::in
   };
   model.bytes = export_graph(part, options);
   return model;
+}
+
+RegionModel user_model(const CompileRequest& request) {
+  OutsideWeights model = take_weights_outside(*request.model_bytes, *request.graph, request.region.constants,
+                                              {.inline_limit = kInlineConstantBytes, .file = constant_file});
+  return {.bytes = std::move(model.model), .constants = std::move(model.constants)};
 }
 
 std::string constant_file(std::size_t i) { return "c" + std::to_string(i); }

@@ -24,6 +24,9 @@ struct RegionModel {
 /// Inputs and outputs come in the region's order under port_name(). channels_last ports must be static.
 [[nodiscard]] RegionModel region_model(const CompileRequest& request, Weights weights, std::int64_t opset = 0);
 
+/// The request's model_bytes, less the weights that are constants of its region.
+[[nodiscard]] RegionModel user_model(const CompileRequest& request);
+
 /// The name of the constant file number `i`.
 [[nodiscard]] std::string constant_file(std::size_t i);
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/registry.h"
@@ -21,8 +22,8 @@ struct SourceModel {
   std::optional<std::string> note;  ///< present when plan.onnx is used instead
 
   /// The bytes for an engine; nothing where it is given `graph` instead.
-  [[nodiscard]] std::optional<std::string> model_bytes() const {
-    return bound_model.empty() ? std::nullopt : std::optional(bound_model);
+  [[nodiscard]] std::optional<std::string_view> model_bytes() const {
+    return bound_model.empty() ? std::nullopt : std::optional<std::string_view>(bound_model);
   }
 };
 

@@ -41,13 +41,14 @@ Cover whole_cover(const Graph& graph, const std::string& engine) {
   return {.steps = {{.backend = engine, .work = std::move(kernel)}}, .cost_ns = 0};
 }
 
-Result<WholeModel> WholeModel::create(Backend& engine, const Graph& graph, std::optional<std::string> model_bytes,
+Result<WholeModel> WholeModel::create(Backend& engine, const Graph& graph, std::optional<std::string_view> model_bytes,
                                       const CompileOptions& options) {
   const std::string where = engine.info().name + " on the whole of " + graph.name;
   CompileRequest request;
   request.graph = &graph;
   request.region = model_region(graph);
-  request.model_bytes = std::move(model_bytes);
+  request.model_bytes = model_bytes;
+  if (model_bytes) request.region.constants.clear();
   request.variant = model_variant(request.region);
   if (const auto held = refuse_held_ports(engine, graph, request.region))
     return fail(ExitCode::kUnsupported, "engine/refused", where, held->detail, "a model it takes");

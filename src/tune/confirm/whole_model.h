@@ -27,10 +27,12 @@ namespace collage {
 
 class WholeModel {
  public:
-  /// Compiles and binds. `model_bytes` replaces the exported graph when given. A refusal of the engine comes back
+  /// Compiles and binds. `model_bytes` replaces the exported graph when given; they are loaded as a program of the
+  /// user's would, weights and all. A refusal of the engine comes back
   /// as error engine/refused.
   [[nodiscard]] static Result<WholeModel> create(Backend& engine, const Graph& graph,
-                                                 std::optional<std::string> model_bytes, const CompileOptions& options);
+                                                 std::optional<std::string_view> model_bytes,
+                                                 const CompileOptions& options);
 
   /// Copies inputs in; they must fit the graph's inputs in number, type and shape.
   Result<void> set_inputs(std::span<const Tensor> inputs);

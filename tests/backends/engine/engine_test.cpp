@@ -293,8 +293,9 @@ TEST_P(Engine, RefusesModelBytesWithOtherPorts) {
   const Graph graph = single("Relu", {f32({2})}, f32({2}));
   const Graph other = token_net();
   const Region region = region_of(graph);
+  const std::string model = export_graph(other);
   const CompileRequest request{
-      .graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = export_graph(other)};
+      .graph = &graph, .region = region, .variant = plain_variant(region), .model_bytes = model};
   const auto compiled = backend_->compile({&request, 1}, {});
   ASSERT_FALSE(compiled[0].has_value());
   EXPECT_NE(compiled[0].error().detail.find("in0"), std::string::npos) << compiled[0].error().detail;

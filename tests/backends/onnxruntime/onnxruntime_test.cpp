@@ -1,4 +1,7 @@
 // What is particular to ONNX Runtime: shared weights, optimisation levels, older operators, the strict class.
+#include <gmock/gmock.h>
+
+#include "onnx/export.h"
 #include "tests/backends/engine/engine_fixture.h"
 
 namespace collage::testing {
@@ -52,6 +55,26 @@ TEST_F(Onnxruntime, ReadsLargeConstantsInPlace) {
   const Tensor second = bound->bound.run().value()[0];
   for (std::size_t i = 0; i < 16 * 64; ++i)
     ASSERT_FLOAT_EQ(second.data.as<float>()[i], first.data.as<float>()[i] + 2.0F) << i;
+}
+
+TEST_F(Onnxruntime, StoresTheUsersModelWithoutTheWeightsThatThePlanHas) {
+  const Tensor large = noise_tensor({16, 64}, 3);
+  const Graph graph = add_large_constant(large);
+  const std::string model = export_graph(graph);
+  CompileRequest request = whole_request(graph);
+  request.model_bytes = model;
+  Backend& backend = instance("onnxruntime");
+  const auto compiled = backend.compile({&request, 1}, {});
+  ASSERT_TRUE(compiled[0].has_value()) << compiled[0].error().detail;
+  EXPECT_THAT(compiled[0]->constants, ::testing::ElementsAre(request.region.constants.at(0)));
+  EXPECT_LT(compiled[0]->bytes.size(), large.data.size());
+
+  const std::vector<Tensor> inputs = {noise_tensor({16, 64}, 4)};
+  const auto apart = run_request(backend, request, inputs);
+  request.region.constants.clear();  // whole, as a program of the user's would load it
+  const auto whole = run_request(backend, request, inputs);
+  ASSERT_TRUE(apart.has_value() && whole.has_value());
+  EXPECT_EQ(apart->at(0), whole->at(0));
 }
 
 TEST_F(Onnxruntime, KeepsConstantsAliveWithTheKernel) {
