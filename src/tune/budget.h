@@ -23,6 +23,8 @@ class Budget {
   explicit Budget(double seconds) : seconds_(seconds) {}
 
   [[nodiscard]] double seconds() const { return seconds_; }
+  /// What a tune may take, from importing the model to its exit.
+  [[nodiscard]] double most_s() const { return kMostShare * seconds_ + kMostSeconds; }
   [[nodiscard]] double total_s() const { return Seconds(Clock::now() - start_).count(); }
   /// Of the budget: what was set aside does not count.
   [[nodiscard]] double elapsed_s() const { return total_s() - aside_s_; }
@@ -47,6 +49,7 @@ class Budget {
   /// For choosing among covers of all sets of backends and making some of them: the less of these two.
   static constexpr double kSecondsOfCovers = 5;
   static constexpr double kShareOfCovers = 0.25;
+  static constexpr double kMostSeconds = 2;  ///< beyond kMostShare
   /// Of measuring and of covers, however much is reserved.
   static constexpr double kLeastShare = 0.3;
 

@@ -16,21 +16,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Result<std::optional<std::string>> model_bytes(const std::string& path) {
-  if (path.empty()) return std::optional<std::string>();
-  COLLAGE_TRY(const Buffer bytes, Buffer::map_file(path));
-  return std::optional(std::string(bytes.text()));
+Result<std::optional<Buffer>> map_model(const std::string& path) {
+  if (path.empty()) return std::optional<Buffer>();
+  COLLAGE_TRY(Buffer bytes, Buffer::map_file(path));
+  return std::optional(std::move(bytes));
 }
 
 Result<std::string> compile_model_here(const CompileModelJob& job, Registry& registry) {
   COLLAGE_TRY(Backend * engine, registry.get(job.engine));
   COLLAGE_TRY(const Graph graph, read_graph_file(job.graph));
-  COLLAGE_TRY(std::optional<std::string> bytes, model_bytes(job.model));
+  COLLAGE_TRY(const std::optional<Buffer> model, map_model(job.model));
   CompileRequest request;
   request.graph = &graph;
   request.region = model_region(graph);
   request.variant = model_variant(request.region);
-  request.model_bytes = std::move(bytes);
+  if (model) request.model_bytes = model->text();
   if (const auto held = refuse_held_ports(*engine, graph, request.region))
     return fail(ExitCode::kUnsupported, "engine/refused", job.engine, held->detail);
   const CompileOptions options{.threads = job.threads, .accuracy = Accuracy::kStandard};
@@ -126,7 +126,7 @@ Result<void> record(WorkerProcess& worker, const RecordJob& job) {
   return {};
 }
 
-Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& job) {
+Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& job, std::stop_token stop) {
   const Json json = {{"type", "compile-model"},
                      {"graph", job.graph},
                      {"model", job.model},
@@ -135,7 +135,7 @@ Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& 
                      {"threads", job.threads},
                      {"domain", domain_to_json(job.domain)},
                      {"samples", samples_to_json(job.samples)}};
-  COLLAGE_TRY(const Json answer, ask(worker, json, 300s));
+  COLLAGE_TRY(const Json answer, ask(worker, json, 300s, std::move(stop)));
   return read_json("compile-model answer", [&] { return answer.at("artifact").get<std::string>(); });
 }
 

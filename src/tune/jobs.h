@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct CompileModelJob {
 // The supervisor's side. A dead worker is error worker/died.
 [[nodiscard]] Result<void> record(WorkerProcess& worker, const RecordJob& job);
 /// The artifact's content hash.
-[[nodiscard]] Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& job);
+[[nodiscard]] Result<std::string> compile_model(WorkerProcess& worker, const CompileModelJob& job,
+                                                std::stop_token stop = {});
 /// By step of the request: the share of the bound (tune/confirm/step_effects.h).
 [[nodiscard]] Result<std::vector<double>> step_effects(WorkerProcess& worker, const StepEffectsRequest& request);
 [[nodiscard]] Result<std::vector<ConfirmLane>> confirm(WorkerProcess& worker, const ConfirmRequest& request,

@@ -18,12 +18,14 @@
 #include "tune/confirm/rivals.h"
 #include "tune/participants.h"
 #include "tune/pool.h"
+#include "tune/price/cover_artifacts.h"
 #include "tune/price/priced.h"
 #include "tune/price/priced_text.h"
 #include "tune/replay.h"
 #include "tune/report/stop_watch.h"
 #include "tune/ship.h"
 #include "tune/time_limit.h"
+#include "tune/too_late.h"
 #include "tune/tune_result.h"
 
 namespace collage {
@@ -31,7 +33,7 @@ namespace {
 
 /// Without covers an engine's plan may ship all the same: after a stop, or when no cover is small enough or allowed.
 Result<void> enter_first_covers(const TuneTask& task, const MeasureEnv& env, Priced& priced, Contest& contest) {
-  if (!priced.pricing) return {};  // a graph without nodes
+  if (!priced.pricing) return {};  // a graph without nodes, or no time to propose
   if (priced.has_covers()) {
     env.say("search");
     enter_covers(task, env, "covers", {}, priced, contest);
@@ -51,6 +53,34 @@ std::vector<std::string> engines_of(const Contest& contest) {
   for (const Contestant& one : contest.competing)
     if (one.is_rival && one.failure.empty()) engines.insert(one.cover.steps.front().backend);
   return {engines.begin(), engines.end()};
+}
+
+/// Engines alone have taken more than the budget, as they do with large models and short budgets: the best of them
+/// ships. Nothing could be measured of what backends would propose.
+bool is_too_late_for_covers(const TuneTask& task, const MeasureEnv& env, const Contest& contest) {
+  if (contest.saved.empty() || task.options.measures_all) return false;
+  return is_too_late("covers", env.budget.most_s(), task, env);
+}
+
+Priced too_late_for_covers(const MeasureEnv& env, Contest& contest) {
+  Error why{.code = kNoTimeForPlan, .saw = "the budget ended while the engines ran the model"};
+  contest.is_cut = true;
+  contest.notes.push_back("no mixed plan: " + why.saw);
+  return without_covers(std::move(why), env);
+}
+
+/// What backends propose, and what is known of its costs.
+Result<Priced> propose(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
+  if (is_too_late_for_covers(task, env, contest)) return too_late_for_covers(env, contest);
+  const TuneOptions& options = task.options;
+  COLLAGE_TRY(Pool pool, propose_pool(task, env));
+  std::ranges::move(notes_on_missing(pool.candidates), std::back_inserter(contest.notes));
+  pool = without_large_steps(std::move(pool), task, engines_of(contest));
+  pool.candidates = ablated(std::move(pool.candidates), task.graph(), task.who.backends, options.ablations);
+  if (options.ablations.any())
+    contest.notes.push_back("an ablation: left out " + to_text(options.ablations) + "; engines are only timed");
+  env.dump.keep("pool", [&] { return to_text(task.graph(), pool.candidates); });
+  return open_pricing(task, std::move(pool), env);
 }
 
 /// That costs are not measured is said where the user wanted it so.
@@ -98,14 +128,7 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   COLLAGE_TRY(Contest contest, open_contest(task, env));
   COLLAGE_TRY_VOID(judge_engines(task, env, contest));
   enter_on_simplified(task, env, contest);
-  COLLAGE_TRY(Pool pool, propose_pool(task, env));
-  std::ranges::move(notes_on_missing(pool.candidates), std::back_inserter(contest.notes));
-  pool = without_large_steps(std::move(pool), task, engines_of(contest));
-  pool.candidates = ablated(std::move(pool.candidates), task.graph(), who.backends, options.ablations);
-  if (options.ablations.any())
-    contest.notes.push_back("an ablation: left out " + to_text(options.ablations) + "; engines are only timed");
-  env.dump.keep("pool", [&] { return to_text(prepared.graph, pool.candidates); });
-  Priced priced = open_pricing(task, std::move(pool), env);
+  COLLAGE_TRY(Priced priced, propose(task, env, contest));
   try_narrow(task, env, priced, contest);
   price(task, env, priced);
   env.dump.keep("priced", [&] { return priced_text(task, env.registry, priced.pool.candidates, priced.costs); });

@@ -1,5 +1,7 @@
 #include "tune/tune.h"
 
+#include <gmock/gmock.h>
+
 #include <set>
 #include <stop_token>
 #include <thread>
@@ -9,6 +11,7 @@
 #include "plan/explain/explain_node.h"
 #include "plan/file/plan_file.h"
 #include "tests/tune/tune_fixture.h"
+#include "tune/budget.h"
 
 namespace collage {
 namespace {
@@ -113,6 +116,37 @@ TEST_F(Tune, TuneThatRanOutOfTimeGivesTheSameAnswerAgainAndMeasuresNothing) {
   const auto longer = tune(wanted, registry);
   ASSERT_TRUE(longer) << to_string(longer.error());
   EXPECT_EQ(longer->ended.out_of_time, 0U);
+}
+
+TEST_F(Tune, EnginesThatTakeLongerThanATuneMayLeaveNoTimeForProposals) {
+  TuneOptions wanted = options();
+  wanted.budget_s = 0.5;
+  const auto begin = Clock::now();
+  bool has_paused = false;
+  wanted.progress = [&](const ProgressEvent& event) {
+    if (event.phase != "confirm" || std::exchange(has_paused, true)) return;
+    std::this_thread::sleep_until(begin + Seconds(Budget(wanted.budget_s).most_s()));
+  };
+  const auto late = tune(wanted, registry);
+  ASSERT_TRUE(late) << to_string(late.error());
+  ASSERT_TRUE(has_paused);
+  EXPECT_EQ(late->candidates, 0U);
+  EXPECT_NE(late->shipped, "cover");
+  EXPECT_EQ(late->ended.why, Ending::kBudget);
+  EXPECT_THAT(late->notes,
+              ::testing::Contains(::testing::HasSubstr("the budget ended while the engines ran the model")));
+
+  wanted.progress = {};
+  wanted.output = scratch.file("again.collage");
+  const auto again = tune(wanted, registry);
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(again->candidates, 0U) << "the same answer as before";
+  EXPECT_EQ(again->shipped, late->shipped);
+
+  wanted.budget_s = test::kAmpleBudgetSeconds;
+  const auto longer = tune(wanted, registry);
+  ASSERT_TRUE(longer) << to_string(longer.error());
+  EXPECT_GT(longer->candidates, 0U);
 }
 
 /// Of all candidates that a plan's explanation lists as never measured.

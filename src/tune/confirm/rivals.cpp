@@ -2,12 +2,13 @@
 
 #include <future>
 #include <map>
+#include <optional>
+#include <stop_token>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "backend/roles.h"
-#include "base/hash.h"
 #include "measure/repro_keeper.h"
 #include "region/instance_name.h"
 #include "region/weight_bytes.h"
@@ -19,6 +20,7 @@
 #include "tune/confirm/output_check.h"
 #include "tune/confirm/whole_model.h"
 #include "tune/jobs.h"
+#include "tune/too_late.h"
 
 namespace collage {
 namespace {
@@ -61,8 +63,37 @@ CompileModelJob compile_job(const TuneTask& task, const MeasureEnv& env, const R
           .threads = task.options.threads};
 }
 
-/// Engines that compile in workers of their own while another one does: nothing is timed meanwhile.
-using Compiling = std::map<std::string, std::future<Result<std::string>>>;
+/// Engines that compile in workers of their own while another one does: nothing is timed meanwhile. Those whose result
+/// nobody took are stopped at the end.
+class Compiling {
+ public:
+  Compiling() = default;
+  Compiling(const Compiling&) = delete;
+  Compiling& operator=(const Compiling&) = delete;
+  ~Compiling() { stop_.request_stop(); }
+
+  void start(const std::vector<std::string>& command, CompileModelJob job) {
+    const std::string engine = job.engine;
+    const auto compile = [command, job = std::move(job), stop = stop_.get_token()] {
+      WorkerProcess worker(command);
+      return compile_model(worker, job, stop);
+    };
+    at_work_.emplace(engine, std::async(std::launch::async, compile));
+  }
+  [[nodiscard]] std::size_t size() const { return at_work_.size(); }
+  /// Waits for the engine's result; nothing for one that was not started.
+  std::optional<Result<std::string>> take(const std::string& engine) {
+    const auto found = at_work_.find(engine);
+    if (found == at_work_.end()) return std::nullopt;
+    Result<std::string> hash = found->second.get();
+    at_work_.erase(found);
+    return hash;
+  }
+
+ private:
+  std::stop_source stop_;
+  std::map<std::string, std::future<Result<std::string>>> at_work_;  ///< by engine
+};
 
 Result<Artifact> artifact_of(const TuneTask& task, const MeasureEnv& env, const RivalModel& model, const Region& region,
                              Compiling& compiling) {
@@ -70,12 +101,11 @@ Result<Artifact> artifact_of(const TuneTask& task, const MeasureEnv& env, const 
   const std::string folder = env.store.artifact_folder();
   if (const auto stored = env.store.artifact(key))
     if (auto artifact = read_artifact(folder, *stored, region.constants)) return artifact;
-  const auto ahead = compiling.find(model.engine);
-  auto hash = ahead != compiling.end() ? ahead->second.get() : compile_model(env.worker, compile_job(task, env, model));
-  if (ahead != compiling.end()) compiling.erase(ahead);
-  if (!hash) return std::unexpected(std::move(hash).error());
-  env.store.put_artifact(key, *hash);
-  return read_artifact(folder, *hash, region.constants);
+  auto ahead = compiling.take(model.engine);
+  COLLAGE_TRY(const std::string hash,
+              ahead ? *std::move(ahead) : compile_model(env.worker, compile_job(task, env, model)));
+  env.store.put_artifact(key, hash);
+  return read_artifact(folder, hash, region.constants);
 }
 
 /// An engine that brought its worker down while it compiled the simplified graph; nothing when it does not take it.
@@ -188,32 +218,17 @@ std::vector<RivalModel> users_file_for(const std::vector<std::string>& engines, 
 
 /// Starts all but the first of those that are not stored, as far as there are processors and the model is not so large
 /// that two engines at work might take too much memory.
-Compiling compile_ahead(const std::vector<RivalModel>& models, const TuneTask& task, const MeasureEnv& env) {
-  Compiling compiling;
-  if (weight_bytes(task.prepared.imported.graph) > kMostBytesAtOnce) return compiling;
+void compile_ahead(const std::vector<RivalModel>& models, const TuneTask& task, const MeasureEnv& env,
+                   Compiling& compiling) {
+  if (weight_bytes(task.prepared.imported.graph) > kMostBytesAtOnce) return;
   bool is_first = true;
   for (const RivalModel& model : models) {
     const auto key = artifact_key(task, env, model);
     if (!key || env.store.artifact(*key)) continue;
     if (compiling.size() + 1 >= std::thread::hardware_concurrency()) break;
-    const auto compile = [command = task.options.worker_command, job = compile_job(task, env, model)] {
-      WorkerProcess worker(command);
-      return compile_model(worker, job);
-    };
-    if (!is_first) compiling.emplace(model.engine, std::async(std::launch::async, compile));
+    if (!is_first) compiling.start(task.options.worker_command, compile_job(task, env, model));
     is_first = false;
   }
-  return compiling;
-}
-
-/// Whether it is too late for one more form of the model. The same tune, asked for again, gets the same answer.
-bool is_late_for(const std::string& engine, const TuneTask& task, const MeasureEnv& env) {
-  const std::string key =
-      "no second form|" + hash_hex(fmt::format("{}|{}|{}", engine, timing_question(task), env.budget.seconds()));
-  if (env.store.verdict(key)) return true;
-  const bool is_late = env.budget.elapsed_s() > kFormsShare * env.budget.seconds();
-  if (is_late) env.store.put_verdict(key, "late");
-  return is_late;
 }
 
 }  // namespace
@@ -224,7 +239,8 @@ Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
   COLLAGE_TRY(const std::vector<std::string> engines, engines_allowed(task, env));
   if (engines.empty()) return contest;
   const std::vector<RivalModel> models = users_file_for(engines, task);
-  Compiling compiling = compile_ahead(models, task, env);
+  Compiling compiling;
+  compile_ahead(models, task, env, compiling);
   for (const RivalModel& model : models) {
     if (env.out_of_time() && has_full_precision(contest)) break;
     if (!add_rival(model.engine, model, task, env, contest, compiling))
@@ -256,7 +272,8 @@ void enter_on_simplified(const TuneTask& task, const MeasureEnv& env, Contest& c
   env.say("rivals");
   for (const std::string& name : engines) {
     if (env.stop.stop_requested()) return;
-    if (!is_late_for(name, task, env)) add_on_simplified(name, task, env, contest);
+    if (!is_too_late("second form of " + name, kFormsShare * env.budget.seconds(), task, env))
+      add_on_simplified(name, task, env, contest);
   }
 }
 

@@ -337,6 +337,10 @@ Priced open_pricing(const TuneTask& task, Pool pool, const MeasureEnv& env) {
   return priced;
 }
 
+Priced without_covers(Error why, const MeasureEnv& env) {
+  return {.memory = step_memory(env), .no_covers = std::move(why)};
+}
+
 void restart_pricing(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
   priced.pricing = std::make_unique<Pricing>(pricing_options(task, env), task.graph(), env.registry, env.store);
   priced.memory = step_memory(env);

@@ -54,6 +54,9 @@ struct Priced {
 /// `no_covers`, such as tune/nobody-left: pins and bans leave a node without candidates.
 [[nodiscard]] Priced open_pricing(const TuneTask& task, Pool pool, const MeasureEnv& env);
 
+/// In place of open_pricing(): nothing is proposed or measured, for this reason.
+[[nodiscard]] Priced without_covers(Error why, const MeasureEnv& env);
+
 /// Forgets which kernels were found not to work, and how much memory steps take.
 void restart_pricing(const TuneTask& task, const MeasureEnv& env, Priced& priced);
 
