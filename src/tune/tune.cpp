@@ -25,7 +25,6 @@
 #include "tune/report/stop_watch.h"
 #include "tune/ship.h"
 #include "tune/time_limit.h"
-#include "tune/too_late.h"
 #include "tune/tune_result.h"
 
 namespace collage {
@@ -55,13 +54,7 @@ std::vector<std::string> engines_of(const Contest& contest) {
   return {engines.begin(), engines.end()};
 }
 
-/// Engines alone have taken more than the budget, as they do with large models and short budgets: the best of them
-/// ships. Nothing could be measured of what backends would propose.
-bool is_too_late_for_covers(const TuneTask& task, const MeasureEnv& env, const Contest& contest) {
-  if (contest.saved.empty() || task.options.measures_all) return false;
-  return is_too_late("covers", env.budget.most_s(), task, env);
-}
-
+/// What ships is the best engine's plan.
 Priced too_late_for_covers(const MeasureEnv& env, Contest& contest) {
   Error why{.code = kNoTimeForPlan, .saw = "the budget ended while the engines ran the model"};
   contest.is_cut = true;
@@ -71,7 +64,7 @@ Priced too_late_for_covers(const MeasureEnv& env, Contest& contest) {
 
 /// What backends propose, and what is known of its costs.
 Result<Priced> propose(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
-  if (is_too_late_for_covers(task, env, contest)) return too_late_for_covers(env, contest);
+  if (contest.is_over) return too_late_for_covers(env, contest);
   const TuneOptions& options = task.options;
   COLLAGE_TRY(Pool pool, propose_pool(task, env));
   std::ranges::move(notes_on_missing(pool.candidates), std::back_inserter(contest.notes));

@@ -118,18 +118,31 @@ TEST_F(Tune, TuneThatRanOutOfTimeGivesTheSameAnswerAgainAndMeasuresNothing) {
   EXPECT_EQ(longer->ended.out_of_time, 0U);
 }
 
+/// Sleeps when the phase begins, until so many seconds after now.
+Progress pause_in(const std::string& phase, double seconds) {
+  return [phase, until = Clock::now() + Seconds(seconds)](const ProgressEvent& event) {
+    if (event.phase == phase) std::this_thread::sleep_until(until);
+  };
+}
+
+TEST_F(Tune, EngineThatHasNotCompiledInTimeIsLeftOut) {
+  const std::string second = "onnxruntime:opt=basic";
+  TuneOptions wanted = test::small_tune(scratch, {"onnxruntime", second});
+  wanted.budget_s = 0.5;
+  wanted.progress = pause_in("rivals", wanted.budget_s);
+  const auto report = tune(wanted, registry);
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_NE(report->shipped, second);
+  EXPECT_EQ(report->ended.why, Ending::kBudget) << "a larger one asks it";
+  EXPECT_THAT(report->notes, ::testing::Contains(::testing::HasSubstr(second + " left out: it had not compiled")));
+}
+
 TEST_F(Tune, EnginesThatTakeLongerThanATuneMayLeaveNoTimeForProposals) {
   TuneOptions wanted = options();
   wanted.budget_s = 0.5;
-  const auto begin = Clock::now();
-  bool has_paused = false;
-  wanted.progress = [&](const ProgressEvent& event) {
-    if (event.phase != "confirm" || std::exchange(has_paused, true)) return;
-    std::this_thread::sleep_until(begin + Seconds(Budget(wanted.budget_s).most_s()));
-  };
+  wanted.progress = pause_in("confirm", Budget(wanted.budget_s).most_s());
   const auto late = tune(wanted, registry);
   ASSERT_TRUE(late) << to_string(late.error());
-  ASSERT_TRUE(has_paused);
   EXPECT_EQ(late->candidates, 0U);
   EXPECT_NE(late->shipped, "cover");
   EXPECT_EQ(late->ended.why, Ending::kBudget);

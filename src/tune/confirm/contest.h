@@ -54,6 +54,8 @@ struct Contest {
   bool is_cut = false;             ///< the clock left out a contest, or a cover of one
   std::size_t files_written = 0;
   std::string saved;                     ///< whose plan lies at the output; empty: none of this tune
+  double write_s_per_byte = 0;           ///< of the plan files written so far
+  bool is_over = false;                  ///< the budget leaves time to write the winner and for nothing else
   std::vector<std::string> seen_covers;  ///< texts of covers that were made plans, or could not be
   std::optional<std::int64_t> least_over_cap = std::nullopt;   ///< bytes of the most frugal plan over the cap lately
   std::vector<std::string> notes;                              ///< who takes no part, and why

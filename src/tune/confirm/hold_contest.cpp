@@ -1,6 +1,7 @@
 #include "tune/confirm/hold_contest.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "tune/confirm/make_contestant.h"
 #include "tune/confirm/rivals.h"
 #include "tune/objective.h"
+#include "tune/too_late.h"
 
 namespace collage {
 namespace {
@@ -19,6 +21,12 @@ constexpr double kFirstSeconds = 0.3;
 /// final. Where the budget is small, that may take this part of it, or as long as a short one does (kShortContest).
 constexpr double kContestsAhead = 5;
 constexpr double kContestShare = 0.25;
+/// What reading proposals and searching takes with a large model.
+constexpr double kProposingSeconds = 1;
+/// A plan is written now and at the end. Large files take up to half as long again as the rate of others tells.
+constexpr double kWritings = 3;
+/// What writing less takes is not told by its bytes.
+constexpr double kBytesThatTell = 1 << 20;
 
 /// What a plan's time depends on: its steps and artifacts, not the costs written beside them.
 std::string question_of(const Contestant& contestant) {
@@ -101,6 +109,22 @@ void save_winner(const TuneTask& task, const MeasureEnv& env, Contest& contest) 
     contest.saved = winner.name;
 }
 
+/// What writing a plan as a whole takes, as far as the files of this contest tell.
+double writing_s(const RealisedPlan& plan, const Contest& contest) {
+  std::size_t bytes = plan.onnx.size();
+  for (const auto& [value, constant] : plan.constants) bytes += constant.data.size();
+  for (const auto& [hash, artifact] : plan.artifacts) bytes += artifact.size();
+  return contest.write_s_per_byte * static_cast<double>(bytes);
+}
+
+/// Engines alone have taken the budget, as they do with large models and short budgets: nothing could be measured of
+/// what backends would propose, and writing the best engine's plan now and once more at the end takes too long.
+bool leaves_time_for_nothing(const TuneTask& task, const MeasureEnv& env, const Contest& contest) {
+  if (task.options.measures_all || !contest.winner().may_ship) return false;
+  const double after_s = kProposingSeconds + kWritings * writing_s(contest.winner().plan, contest);
+  return is_too_late("covers", env.budget.most_s() - after_s, task, env);
+}
+
 /// How many times faster the winner is, paired by round where there were enough rounds.
 double times_faster(const Contestant& winner, const Contestant& other) {
   if (&other == &winner) return 1;
@@ -131,7 +155,8 @@ Result<void> hold(const GuardOptions& guard, std::string question, const TuneTas
   contest.judged_count = contest.competing.size();
   contest.had_final = guard.has_final;
   // What the store knew comes at once: after the first plan there is little that would have to be safe.
-  if (!judged.is_recalled || contest.saved.empty()) save_winner(task, env, contest);
+  contest.is_over = contest.saved.empty() && leaves_time_for_nothing(task, env, contest);
+  if (!contest.is_over && (!judged.is_recalled || contest.saved.empty())) save_winner(task, env, contest);
   contest.curve.push_back(
       {.seconds = env.budget.total_s(), .us = static_cast<double>(contest.winner().median_ns) / 1000});
   tell_best(env, contest);
@@ -164,7 +189,13 @@ Error nothing_runs(const TuneTask& task, const Contest& contest) {
 Result<void> write_plan_file(const MeasureEnv& env, Contestant& contestant, Contest& contest) {
   if (!contestant.file.empty()) return {};
   contestant.file = env.folder.file(fmt::format("plan-{}.collage", contest.files_written++));
-  return save_plan(only_to_run(env.packer.pack(contestant.plan)), contestant.file, Durability::kPassing);
+  const double begin_s = env.budget.total_s();
+  COLLAGE_TRY_VOID(save_plan(only_to_run(env.packer.pack(contestant.plan)), contestant.file, Durability::kPassing));
+  std::error_code unknown;
+  const auto bytes = static_cast<double>(std::filesystem::file_size(contestant.file, unknown));
+  if (!unknown && bytes > kBytesThatTell)
+    contest.write_s_per_byte = std::max(contest.write_s_per_byte, (env.budget.total_s() - begin_s) / bytes);
+  return {};
 }
 
 GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns) {
@@ -189,6 +220,7 @@ Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t qui
 }
 
 Result<void> judge_covers(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest) {
+  if (contest.is_over) return {};
   const bool is_over = !contest.saved.empty() && env.budget.is_past(1);
   if (!contest.saved.empty() && env.deadlines.decides("covers", "no contest", is_over)) {
     contest.competing.erase(contest.competing.begin() + static_cast<std::ptrdiff_t>(contest.judged_count),

@@ -49,9 +49,11 @@ Result<Contestant> make_contestant(const TuneTask& task, const MeasureEnv& env, 
 
 Result<Contestant> make_rival(const TuneTask& task, const MeasureEnv& env, const std::string& name, const Graph& graph,
                               const Cover& cover, Artifact artifact) {
+  std::vector<Artifact> artifacts;
+  artifacts.push_back(std::move(artifact));  // a list in braces would copy it, weights and all
   return contestant(
       task, env, name, true,
-      {.graph = &graph, .cover = &cover, .artifacts = {std::move(artifact)}, .header = header(task, name)});
+      {.graph = &graph, .cover = &cover, .artifacts = std::move(artifacts), .header = header(task, name)});
 }
 
 Result<void> check_cap(const Contestant& contestant, const Objective& objective, Contest& contest) {

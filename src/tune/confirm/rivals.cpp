@@ -81,6 +81,11 @@ class Compiling {
     at_work_.emplace(engine, std::async(std::launch::async, compile));
   }
   [[nodiscard]] std::size_t size() const { return at_work_.size(); }
+  /// False for an engine that is not ready by then. It goes on.
+  [[nodiscard]] bool is_ready_by(Clock::time_point deadline, const std::string& engine) const {
+    const auto found = at_work_.find(engine);
+    return found == at_work_.end() || found->second.wait_until(deadline) == std::future_status::ready;
+  }
   /// Waits for the engine's result; nothing for one that was not started.
   std::optional<Result<std::string>> take(const std::string& engine) {
     const auto found = at_work_.find(engine);
@@ -231,6 +236,15 @@ void compile_ahead(const std::vector<RivalModel>& models, const TuneTask& task, 
   }
 }
 
+/// Whether an engine can still take part without the tune taking longer than asked. Waits for one that compiles.
+bool is_in_time(const std::string& engine, const Compiling& compiling, const TuneTask& task, const MeasureEnv& env) {
+  const auto is_late = [&] {
+    return is_too_late("whole model of " + engine, Budget::kPricingShare * env.budget.seconds(), task, env);
+  };
+  if (is_late()) return false;
+  return compiling.is_ready_by(env.budget.after(Budget::kPricingShare), engine) || !is_late();
+}
+
 }  // namespace
 
 Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
@@ -242,7 +256,16 @@ Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
   Compiling compiling;
   compile_ahead(models, task, env, compiling);
   for (const RivalModel& model : models) {
-    if (env.out_of_time() && has_full_precision(contest)) break;
+    if (has_full_precision(contest)) {
+      if (env.stop.stop_requested()) break;
+      if (!is_in_time(model.engine, compiling, task, env)) {
+        contest.is_cut = true;
+        contest.notes.push_back(
+            fmt::format("{} left out: it had not compiled the model when {:.0f} % of the budget was over", model.engine,
+                        100 * Budget::kPricingShare));
+        continue;
+      }
+    }
     if (!add_rival(model.engine, model, task, env, contest, compiling))
       add_on_simplified(model.engine, task, env, contest);
   }
