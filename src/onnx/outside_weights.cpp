@@ -60,9 +60,9 @@ std::optional<SplitTensor> split(std::string_view tensor) {
   return parts;
 }
 
-class Outsider {
+class WeightTaker {
  public:
-  Outsider(const Graph& graph, std::span<const ValueId> candidates, const OutsideOptions& options)
+  WeightTaker(const Graph& graph, std::span<const ValueId> candidates, const OutsideOptions& options)
       : graph_(graph), options_(options) {
     for (const ValueId id : candidates)
       if (const Value& value = graph.value(id); value.constant && value.constant->data.size() > options.inline_limit)
@@ -134,7 +134,7 @@ class Outsider {
 
 OutsideWeights take_weights_outside(std::string_view model, const Graph& graph, std::span<const ValueId> candidates,
                                     const OutsideOptions& options) {
-  return Outsider(graph, candidates, options).take(model);
+  return WeightTaker(graph, candidates, options).take(model);
 }
 
 }  // namespace collage

@@ -120,8 +120,9 @@ double writing_s(const RealisedPlan& plan, const Contest& contest) {
 /// Engines alone have taken the budget, as they do with large models and short budgets: nothing could be measured of
 /// what backends would propose, and writing the best engine's plan now and once more at the end takes too long.
 bool leaves_time_for_nothing(const TuneTask& task, const MeasureEnv& env, const Contest& contest) {
-  if (task.options.measures_all || !contest.winner().may_ship) return false;
-  const double after_s = kProposingSeconds + kWritings * writing_s(contest.winner().plan, contest);
+  const Contestant& winner = contest.winner();
+  if (task.options.measures_all || !winner.is_rival || !winner.may_ship) return false;
+  const double after_s = kProposingSeconds + kWritings * writing_s(winner.plan, contest);
   return is_too_late("covers", env.budget.most_s() - after_s, task, env);
 }
 
