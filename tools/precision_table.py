@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares plans of accuracy class fast with those of class standard and with engines, OpenVINO at its default among them.
 
-usage: tools/precision_table.py [--budget 60s] [--seconds 5] [--threads 1] [--out FILE] NAME...
+usage: tools/precision_table.py [--budget 60s] [--seconds 5] [--threads 1] [--backends LIST] [--out FILE] NAME...
 
 NAME is a model of the folder $COLLAGE_MODELS, as listed in its MANIFEST.json, or a workload of `collage workload`. Each is tuned
 in both classes with one cost store; the two plans and the engines then run in one process, in rounds. FILE keeps
@@ -14,7 +14,7 @@ import pathlib
 import sys
 import tempfile
 
-from results import collage, models, source, us
+from results import collage, models, ranges, source, us
 
 DEFAULT = "openvino:precision=default"
 ENGINES = ["onnxruntime", "openvino", DEFAULT]
@@ -22,15 +22,18 @@ ENGINES = ["onnxruntime", "openvino", DEFAULT]
 
 def measured(name, known, options, folder):
     """Times and ratios of one model."""
-    path, shapes = source(name, known, folder)
-    common = ["--threads", options.threads, "--store", folder / f"{name}.sqlite", *shapes]
+    path, inputs = source(name, known, folder)
+    common = ["--threads", options.threads, "--store", folder / f"{name}.sqlite", *inputs]
+    if options.backends:
+        common += ["--backends", options.backends]
     plans = {}
     for accuracy in ("standard", "fast"):
         plans[accuracy] = folder / f"{name}.{accuracy}.collage"
         report = collage("tune", path, "-o", plans[accuracy], "--budget", options.budget, "--accuracy", accuracy, *common)
     against = ",".join([str(plans["standard"]), *ENGINES])
-    bench = collage("bench", plans["fast"], "--model", path, "--seconds", options.seconds, "--against", against)
-    verified = collage("verify", plans["fast"], "--model", path, "--seeds", 3)
+    bench = collage("bench", plans["fast"], "--model", path, "--seconds", options.seconds, "--against", against,
+                    *ranges(inputs))
+    verified = collage("verify", plans["fast"], "--model", path, "--seeds", 3, *ranges(inputs))
     row = {"us": bench["contenders"][0]["median_us"], "ok": verified["ok"], "shipped": report["shipped"],
            "backends": report["backends"], "notes": [n for n in report.get("notes", []) if "bound" in n or "err" in n]}
     for ratio in bench["ratios"]:
@@ -58,6 +61,7 @@ def main():
     parser.add_argument("--budget", default="60s")
     parser.add_argument("--seconds", default="5")
     parser.add_argument("--threads", default="1")
+    parser.add_argument("--backends", help="who may take nodes; default: that of `collage tune`")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,8 +30,26 @@ def collage(*arguments):
     return json.loads(done.stdout)
 
 
+def input_range(fill, shape):
+    """LO..HI of the numbers that the manifest fills an input with: numbers, and u, which is uniform between 0 and 1."""
+    if scaled := re.fullmatch(r"floor\((\d+)\*u\)", fill):
+        return f"0..{int(scaled[1]) - 1}"
+    if indices := re.fullmatch(r"(\d+) \+ floor\((\d+)\*u\)", fill):
+        return f"{indices[1]}..{int(indices[1]) + int(indices[2]) - 1}"
+    if moved := re.fullmatch(r"(-?[\d.]+) \+ ([\d.]+)\*u", fill):
+        return f"{moved[1]}..{float(moved[1]) + float(moved[2]):g}"
+    if fill.startswith("constant "):
+        numbers = re.findall(r"-?[\d.]+", fill)
+        return f"{min(numbers, key=float)}..{max(numbers, key=float)}"
+    if fill.startswith("0,1,2"):
+        return f"0..{shape[-1] - 1}"
+    if fill == "u":
+        return "0..1"
+    raise ValueError(f"no range is known for inputs filled with '{fill}'")
+
+
 def models():
-    """Name -> (path, options that bind its dimensions) of the folder $COLLAGE_MODELS."""
+    """Name -> (path, options that bind its dimensions and state the ranges of its inputs) of the folder $COLLAGE_MODELS."""
     folder = os.environ.get("COLLAGE_MODELS")
     if not folder:
         return {}
@@ -39,12 +58,19 @@ def models():
     for model in manifest["models"]:
         options = []
         for tensor in model["smoke"]["inputs"]:
-            options += ["--shape", tensor["name"] + "=" + "x".join(map(str, tensor["shape"]))]
+            options += ["--shape", tensor["name"] + "=" + "x".join(map(str, tensor["shape"]))] if tensor["shape"] else []
+            options += ["--input-range", tensor["name"] + "=" + input_range(tensor["fill"], tensor["shape"])]
         known[model["name"]] = (pathlib.Path(folder) / model["file"], options)
     return known
 
 
+def ranges(options):
+    """The options among these that `bench` and `verify` of a plan take as well: ranges of made-up inputs."""
+    return [word for option, value in zip(options[::2], options[1::2]) if option == "--input-range" for word in (option, value)]
+
+
 def source(name, known, folder):
+    """The path of a model and options of its tune."""
     if name in known:
         return known[name]
     path = folder / f"{name}.onnx"
@@ -123,18 +149,18 @@ def main():
         failed = False
         for name in options.names:
             try:
-                path, shapes = source(name, known, folder)
+                path, inputs = source(name, known, folder)
                 plan = folder / f"{name}.collage"
                 store = ["--store", options.store] if options.store else []
-                tuning = ["--budget", options.budget, "--threads", options.threads, *shapes, *store]
+                tuning = ["--budget", options.budget, "--threads", options.threads, *inputs, *store]
                 tune = collage("tune", path, "-o", plan, *tuning)
                 against, without = list(RIVALS), None
                 if options.without:
                     without = str(folder / f"{name}.without.collage")
                     collage("tune", path, "-o", without, "--ban", f"*={options.without}", *tuning)
                     against.append(without)
-                verify = collage("verify", plan, "--seeds", options.seeds)
-                bench = collage("bench", plan, "--seconds", options.seconds, "--against", ",".join(against))
+                verify = collage("verify", plan, "--seeds", options.seeds, *ranges(inputs))
+                bench = collage("bench", plan, "--seconds", options.seconds, "--against", ",".join(against), *ranges(inputs))
                 for kind, report in (("tune", tune), ("verify", verify), ("bench", bench)):
                     (folder / f"{name}.{kind}.json").write_text(json.dumps(report, indent=1))
                 failed |= not verify["ok"] or is_wrong(bench["contenders"][0])

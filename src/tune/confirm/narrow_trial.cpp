@@ -123,12 +123,20 @@ void take(Answer answer, const Graph& graph, Priced& priced, Contest& contest) {
   std::ranges::move(answer.notes, std::back_inserter(contest.notes));
 }
 
+void keep_full(const NodeSet& nodes, Priced& priced, Contest& contest) {
+  if (nodes.empty()) return;
+  if (priced.full_nodes.universe() == 0) priced.full_nodes = NodeSet(nodes.universe());
+  priced.full_nodes |= nodes;
+  contest.notes.push_back(fmt::format("nodes in full precision, because they alone round too much: {}", nodes.count()));
+}
+
 void run_trial(const TuneTask& task, const MeasureEnv& env, const Contestant* engine, Priced& priced,
                Contest& contest) {
   env.say("narrow");
   const bool is_outside = engine != nullptr && engine->share > kMostShare;
   const std::string name = is_outside ? title_of(*engine) : "";
   const TrialEnd trial = judge_quick_plan(task, env, priced, contest);
+  keep_full(priced.pricing->rounding_nodes(priced.pool.candidates), priced, contest);
   // What the plan's kernels taught is not in the answer that the store keeps: the same tune must not know it either.
   restart_pricing(task, env, priced);
   contest.least_over_cap.reset();

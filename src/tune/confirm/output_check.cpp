@@ -18,6 +18,8 @@ namespace {
 
 /// What is left to the steps that stay narrow: where squares add up only roughly, another round is dearer than this.
 constexpr double kWantedShare = 0.65;
+/// Of that after each round, whose plan erred more than was wanted.
+constexpr double kNextShare = 0.8;
 /// Then nothing is narrow any more.
 constexpr int kMostRounds = 6;
 
@@ -98,7 +100,7 @@ NodeSet worst_nodes(std::vector<NarrowStep> steps, double most, std::size_t node
 }
 
 /// What shall be computed in full precision so that a plan like this one gets inside.
-NodeSet nodes_to_widen(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant) {
+NodeSet nodes_to_widen(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, double wanted) {
   const std::size_t count = task.graph().nodes.size();
   std::vector<NarrowStep> steps = narrow_steps(contestant);
   // Steps in bodies cannot be told apart; neither can steps whose errors nobody could measure.
@@ -106,7 +108,7 @@ NodeSet nodes_to_widen(const TuneTask& task, const MeasureEnv& env, const Contes
     return all_nodes(count);
   const double seen = total_share(steps);
   // Other sets of inputs, and steps whose errors do not add up, err more than the steps' squares say.
-  return worst_nodes(std::move(steps), kWantedShare * seen / contestant.share, count);
+  return worst_nodes(std::move(steps), wanted * seen / contestant.share, count);
 }
 
 Result<ConfirmLane> judged_outputs(const TuneTask& task, const MeasureEnv& env, Contestant& contestant,
@@ -219,8 +221,9 @@ void widen_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& 
                  Contest& contest) {
   const std::size_t count = task.graph().nodes.size();
   if (priced.full_nodes.universe() == 0) priced.full_nodes = NodeSet(count);
+  const double wanted = kWantedShare * std::pow(kNextShare, priced.widenings);
   const bool is_last = ++priced.widenings >= kMostRounds || env.stop.stop_requested();
-  const NodeSet worst = is_last ? all_nodes(count) : nodes_to_widen(task, env, contestant);
+  const NodeSet worst = is_last ? all_nodes(count) : nodes_to_widen(task, env, contestant, wanted);
   priced.full_nodes |= worst.is_subset_of(priced.full_nodes) ? all_nodes(count) : worst;
   contest.notes.push_back(fmt::format("plan \"{}\" errs {:.2f} times the bound: {} of {} nodes keep full precision",
                                       contestant.name, contestant.share, priced.full_nodes.count(), count));

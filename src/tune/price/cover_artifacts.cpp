@@ -153,14 +153,26 @@ bool CoverArtifacts::is_like(const Broken& broken, const Candidate& candidate, c
          region.nodes.count() == broken.region.nodes.count() && structure_key(graph_, region) == broken.structure;
 }
 
+const CoverArtifacts::Broken* CoverArtifacts::like(const CandidatePool& pool, const Candidate& candidate) const {
+  const auto found = std::ranges::find_if(
+      broken_, [&](const Broken& broken) { return is_like(broken, candidate, pool.regions[candidate.region]); });
+  return found == broken_.end() ? nullptr : &*found;
+}
+
 std::vector<Cost> CoverArtifacts::without_broken(const CandidatePool& pool, std::vector<Cost> costs) const {
-  for (std::size_t c = 0; c < costs.size(); ++c) {
-    const Candidate& candidate = pool.candidates[c];
-    const auto like = std::ranges::find_if(
-        broken_, [&](const Broken& broken) { return is_like(broken, candidate, pool.regions[candidate.region]); });
-    if (like != broken_.end()) costs[c] = Infeasible{like->refusal};
-  }
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    if (const Broken* const broken = like(pool, pool.candidates[c])) costs[c] = Infeasible{broken->refusal};
   return costs;
+}
+
+NodeSet CoverArtifacts::rounding_nodes(const CandidatePool& pool) const {
+  NodeSet nodes(graph_.nodes.size());
+  for (const Candidate& candidate : pool.candidates) {
+    const NodeSet& ours = pool.regions[candidate.region].nodes;
+    if (!is_narrow(candidate.variant) || ours.count() != 1 || nodes.contains(ours.next())) continue;
+    if (const Broken* const broken = like(pool, candidate); broken != nullptr && broken->rounds_too_much) nodes |= ours;
+  }
+  return nodes;
 }
 
 }  // namespace collage

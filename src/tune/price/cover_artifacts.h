@@ -47,6 +47,9 @@ class CoverArtifacts {
 
   /// `costs` with the candidates that were found not to work, and those that round like them, as refused.
   [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const;
+  /// Nodes that are alone in a candidate in 16 bits which without_broken() refuses for its rounding: one operator
+  /// computes in full precision between its ports, so other backends round there as much.
+  [[nodiscard]] NodeSet rounding_nodes(const CandidatePool& pool) const;
   /// Candidates and conversions found not to work so far.
   [[nodiscard]] std::size_t broken_count() const { return broken_count_; }
   /// Kernels for which there is no portable artifact, and why.
@@ -68,6 +71,8 @@ class CoverArtifacts {
   /// Whether it is the broken candidate or rounds like it: at the same nodes another kernel of the backend whose narrow
   /// ports are no fewer; the same kernel at another place without weights.
   [[nodiscard]] bool is_like(const Broken& broken, const Candidate& candidate, const Region& region) const;
+  /// What is_like() this candidate; null when nothing is.
+  [[nodiscard]] const Broken* like(const CandidatePool& pool, const Candidate& candidate) const;
   [[nodiscard]] Result<Artifact> make_step(const CoverStep& step, const ArtifactLimits& limits,
                                            ConversionCosts& conversions);
 

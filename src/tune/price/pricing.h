@@ -77,6 +77,9 @@ class Pricing {
     return artifacts_.without_broken(pool, std::move(costs));
   }
 
+  /// Nodes at which artifacts() found that one operator in 16 bits rounds too much.
+  [[nodiscard]] NodeSet rounding_nodes(const CandidatePool& pool) const { return artifacts_.rounding_nodes(pool); }
+
   /// Measures these variants of one region, for the backend; one cost each. What the store knows is not measured again.
   [[nodiscard]] Result<std::vector<Cost>> price_variants(const Region& region, const std::string& backend,
                                                          const std::vector<Variant>& variants,

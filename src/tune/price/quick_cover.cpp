@@ -53,22 +53,24 @@ QuickCovers::Making QuickCovers::making_of(const MeasureEnv& env, const std::str
 
 void QuickCovers::leave_quick(std::vector<Cost>& costs) const {
   const CandidatePool& pool = *request_.pool;
-  NodeSet quick_narrow(request_.graph->nodes.size());
-  NodeSet run(request_.graph->nodes.size());
   const auto nodes_of = [&](std::size_t c) -> const NodeSet& { return pool.regions[pool.candidates[c].region].nodes; };
-  const auto is_of_compiler = [&](std::size_t c) {
-    return makings_.at(pool.candidates[c].backend) == Making::kCompiler;
+  const auto is_of = [&](std::size_t c, Making making) {
+    return nanoseconds_of(costs[c]) && makings_.at(pool.candidates[c].backend) == making;
   };
+  NodeSet quick(request_.graph->nodes.size());
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    if (is_of(c, Making::kQuick)) quick |= nodes_of(c);
+  NodeSet narrow(request_.graph->nodes.size());
   for (std::size_t c = 0; c < costs.size(); ++c) {
-    if (!nanoseconds_of(costs[c]) || makings_.at(pool.candidates[c].backend) == Making::kEngine) continue;
-    const bool narrow = is_narrow(pool.candidates[c].variant);
-    if (narrow || !is_of_compiler(c)) run |= nodes_of(c);
-    if (narrow && !is_of_compiler(c)) quick_narrow |= nodes_of(c);
+    if (!is_of(c, Making::kCompiler)) continue;
+    if (nodes_of(c).intersects(quick))
+      costs[c] = Unknown{};
+    else if (is_narrow(pool.candidates[c].variant))
+      narrow |= nodes_of(c);
   }
-  for (std::size_t c = 0; c < costs.size(); ++c) {
-    const NodeSet& others = is_narrow(pool.candidates[c].variant) ? quick_narrow : run;
-    if (is_of_compiler(c) && nodes_of(c).intersects(others)) costs[c] = Unknown{};
-  }
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    if (is_of(c, Making::kCompiler) && !is_narrow(pool.candidates[c].variant) && nodes_of(c).intersects(narrow))
+      costs[c] = Unknown{};
 }
 
 }  // namespace collage

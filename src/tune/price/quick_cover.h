@@ -1,6 +1,7 @@
 // Covers that nothing was measured for, made within seconds.
-// In:  candidates. Out: the best cover under forecast costs, without engines where others run a node, and without
-//      compilers where others run it, in 16 bits if they do.
+// In:  candidates. Out: the best cover under forecast costs, without engines and compilers where others run a node, in
+// 16
+//      bits where these can.
 // Cost: forecasts for all candidates once; one search for each cover.
 #pragma once
 
@@ -27,8 +28,7 @@ class QuickCovers {
   enum class Making : std::uint8_t { kQuick, kCompiler, kEngine };
 
   [[nodiscard]] static Making making_of(const MeasureEnv& env, const std::string& name);
-  /// Of compilers leaves the candidates in 16 bits at nodes for which nobody else has any, and the others at nodes that
-  /// nobody else runs and nobody runs in 16 bits.
+  /// Of compilers leaves the candidates at nodes that nobody else runs: those in 16 bits, where there are any.
   void leave_quick(std::vector<Cost>& costs) const;
 
   Priced& priced_;

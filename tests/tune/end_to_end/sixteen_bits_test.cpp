@@ -184,6 +184,21 @@ TEST(NodesThatErrTooMuch, AreKnownBeforeAnythingIsMeasured) {
   EXPECT_EQ(again->notes, report->notes);
 }
 
+/// What an exponential makes of the rounding of large numbers is too much whichever kernel does it.
+TEST(NodesThatErrTooMuch, AreThoseWhoseOperatorAloneRoundsTooMuch) {
+  if (!has_backends()) GTEST_SKIP() << "without native or a reference";
+  NetworkBuilder net(3);
+  const Extents in = {1, 6, 100, 100};
+  const ValueId x = net.input("x", in);
+  NarrowTune tune(net.take({net.add("Softmax", {x}, in)}), "bf16");
+  const auto report = tune.run_once("fast");
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_THAT(report->notes,
+              testing::Contains(testing::HasSubstr("in full precision, because they alone round too much: 1")));
+  EXPECT_THAT(report->cover, testing::Not(testing::HasSubstr("bf16")));
+  expect_right_outputs(report->plan);
+}
+
 /// x times this factor, and what that gives divided by it again: in between lie numbers that 16 bits may not hold.
 Graph scaled_and_back(float factor) {
   NetworkBuilder net(1);
