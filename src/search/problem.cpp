@@ -241,7 +241,7 @@ class Builder {
   Result<void> check_coverable() const {
     for (std::size_t n = 0; n < graph().nodes.size(); ++n)
       if (problem_.share_ns[problem_.position_of[n]] >= kImpossible / static_cast<std::int64_t>(problem_.size()))
-        return fail(ExitCode::kUnsupported, "search/uncoverable", "node " + graph().nodes[n].name,
+        return fail(ExitCode::kUnsupported, kUncoverable, "node " + graph().nodes[n].name,
                     "operator " + graph().nodes[n].op_type + " that no chosen backend could run",
                     "at least one usable candidate for every node");
     return {};

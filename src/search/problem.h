@@ -126,6 +126,8 @@ struct Problem {
   [[nodiscard]] std::size_t size() const { return node_at.size(); }
 };
 
+inline constexpr const char* kUncoverable = "search/uncoverable";
+
 /// Error search/uncoverable naming the first node, in the graph's order, without a usable candidate.
 [[nodiscard]] Result<Problem> make_problem(const Graph& graph, const Uses& uses,
                                            std::span<const SearchCandidate> candidates, const BoundaryTable& boundaries,

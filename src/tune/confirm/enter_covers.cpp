@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "search/problem.h"
 #include "tune/confirm/hold_contest.h"
 #include "tune/confirm/make_contestant.h"
 #include "tune/confirm/output_check.h"
 #include "tune/price/hoped_gains.h"
+#include "tune/price/quick_cover.h"
 
 namespace collage {
 namespace {
@@ -126,7 +128,9 @@ void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string
     const bool was_late = priced.record ? priced.record->pricing.is_very_late : is_late;
     const bool best_alone =
         env.deadlines.has_begun() ? env.deadlines.decides(here, "the best alone", is_late) : was_late;
-    const auto covers = choose_covers(task, env, corrections, best_alone, priced);
+    auto covers = choose_covers(task, env, corrections, best_alone, priced);
+    if (!covers && covers.error().code == kUncoverable && forecast_where_nobody_runs(task, env, priced))
+      covers = choose_covers(task, env, corrections, best_alone, priced);
     if (!covers) {
       contest.notes.push_back("no mixed plan: " + (env.user_stop.stop_requested() ? what_the_stop_left(priced)
                                                                                   : to_string(covers.error())));

@@ -24,14 +24,14 @@ namespace {
 
 constexpr const char* kStoredNodes = "stored nodes in full precision";
 /// Of the budget, for making all plans of the trial.
-constexpr double kTrialShare = 0.12;
+constexpr double kTrialShare = 0.2;
 /// An engine that errs so little of the bound tells that rounding does no harm; one that errs less does not round.
 constexpr double kHarmless = 0.6;
 constexpr double kLeastOfRounding = 0.02;
 /// Of the bound: beyond it the nodes that may round all the same are so few that they do not pay for finding them.
 constexpr double kHopeless = 2.5;
 /// Kernels that fail where they are needed are replaced: so many plans at most.
-constexpr int kMostPlans = 6;
+constexpr int kMostPlans = 16;
 
 bool has_narrow_candidate(const CandidatePool& pool) {
   return std::ranges::any_of(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });

@@ -165,6 +165,20 @@ std::vector<Cost> CoverArtifacts::without_broken(const CandidatePool& pool, std:
   return costs;
 }
 
+std::vector<Cost> CoverArtifacts::without_rounding(const CandidatePool& pool, std::vector<Cost> costs) const {
+  for (std::size_t c = 0; c < costs.size(); ++c) {
+    const Candidate& candidate = pool.candidates[c];
+    if (!is_narrow(candidate.variant)) continue;
+    const NodeSet& nodes = pool.regions[candidate.region].nodes;
+    const auto found = std::ranges::find_if(broken_, [&](const Broken& broken) {
+      if (!broken.rounds_too_much || !broken.region.nodes.is_subset_of(nodes)) return false;
+      return broken.region.nodes != nodes || has_ports_of(broken.variant, candidate.variant);
+    });
+    if (found != broken_.end()) costs[c] = Infeasible{found->refusal};
+  }
+  return costs;
+}
+
 NodeSet CoverArtifacts::rounding_nodes(const CandidatePool& pool) const {
   NodeSet nodes(graph_.nodes.size());
   for (const Candidate& candidate : pool.candidates) {

@@ -47,6 +47,9 @@ class CoverArtifacts {
 
   /// `costs` with the candidates that were found not to work, and those that round like them, as refused.
   [[nodiscard]] std::vector<Cost> without_broken(const CandidatePool& pool, std::vector<Cost> costs) const;
+  /// Beyond without_broken(): where one backend's candidate rounds too much, so may those of all others with its nodes
+  /// and narrow ports, and those with more nodes.
+  [[nodiscard]] std::vector<Cost> without_rounding(const CandidatePool& pool, std::vector<Cost> costs) const;
   /// Nodes that are alone in a candidate in 16 bits which without_broken() refuses for its rounding: one operator
   /// computes in full precision between its ports, so other backends round there as much.
   [[nodiscard]] NodeSet rounding_nodes(const CandidatePool& pool) const;

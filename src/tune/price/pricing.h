@@ -77,6 +77,10 @@ class Pricing {
     return artifacts_.without_broken(pool, std::move(costs));
   }
 
+  /// `costs` without the candidates that may round too much, as artifacts() found of others.
+  [[nodiscard]] std::vector<Cost> without_rounding(const CandidatePool& pool, std::vector<Cost> costs) const {
+    return artifacts_.without_rounding(pool, std::move(costs));
+  }
   /// Nodes at which artifacts() found that one operator in 16 bits rounds too much.
   [[nodiscard]] NodeSet rounding_nodes(const CandidatePool& pool) const { return artifacts_.rounding_nodes(pool); }
 

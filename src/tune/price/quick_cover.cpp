@@ -21,7 +21,40 @@ void favour_narrow(const CandidatePool& pool, std::vector<Cost>& costs) {
       costs[c] = Estimated{.ns = std::llround(kHopedForNarrow * static_cast<double>(*ns))};
 }
 
+Making making_of(const MeasureEnv& env, const std::string& name) {
+  if (name == kControlBackend) return Making::kQuick;
+  const auto backend = env.registry.get(name);
+  if (!backend || (*backend)->info().is_engine) return Making::kEngine;
+  return (*backend)->info().is_compiler ? Making::kCompiler : Making::kQuick;
+}
+
+NodeSet nodes_run(const CandidatePool& pool, const std::vector<Cost>& costs, std::size_t count) {
+  NodeSet run(count);
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    if (nanoseconds_of(costs[c])) run |= pool.regions[pool.candidates[c].region].nodes;
+  return run;
+}
+
 }  // namespace
+
+bool forecast_where_nobody_runs(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
+  if (!priced.bounds) return false;
+  const CandidatePool& pool = priced.pool.candidates;
+  const std::size_t count = task.graph().nodes.size();
+  const CoverRequest known = priced.pricing->completed(cover_request(task, priced, {}));
+  const NodeSet run = nodes_run(pool, known.costs, count);
+  const std::vector<Cost> forecasts =
+      LazyCosts(task.graph(), pool, *priced.bounds, priced.costs).forecast(Forecast::kExpected, count);
+  bool came = false;
+  for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
+    const bool is_open = std::holds_alternative<Unknown>(priced.costs[c]) && nanoseconds_of(forecasts[c]);
+    if (!is_open || pool.regions[pool.candidates[c].region].nodes.is_subset_of(run)) continue;
+    if (making_of(env, pool.candidates[c].backend) != Making::kQuick) continue;
+    priced.costs[c] = forecasts[c];
+    came = true;
+  }
+  return came;
+}
 
 QuickCovers::QuickCovers(const TuneTask& task, const MeasureEnv& env, Priced& priced)
     : priced_(priced), request_(cover_request(task, priced, {})) {
@@ -39,16 +72,10 @@ QuickCovers::QuickCovers(const TuneTask& task, const MeasureEnv& env, Priced& pr
 
 Result<SearchResult> QuickCovers::best() {
   CoverRequest whole = priced_.pricing->completed(request_);
+  whole.costs = priced_.pricing->without_rounding(*whole.pool, std::move(whole.costs));
   leave_quick(whole.costs);
   favour_narrow(*whole.pool, whole.costs);
   return best_cover(whole, allowed_);
-}
-
-QuickCovers::Making QuickCovers::making_of(const MeasureEnv& env, const std::string& name) {
-  if (name == kControlBackend) return Making::kQuick;
-  const auto backend = env.registry.get(name);
-  if (!backend || (*backend)->info().is_engine) return Making::kEngine;
-  return (*backend)->info().is_compiler ? Making::kCompiler : Making::kQuick;
 }
 
 void QuickCovers::leave_quick(std::vector<Cost>& costs) const {

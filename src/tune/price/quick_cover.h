@@ -16,6 +16,13 @@
 
 namespace collage {
 
+/// How a backend makes kernels: within milliseconds, or not.
+enum class Making : std::uint8_t { kQuick, kCompiler, kEngine };
+
+/// Gives forecasts as costs to candidates of backends that compile nothing, at nodes that no candidate with a cost
+/// runs: what was measured there does not work, or may not round. False when no cost came that way.
+[[nodiscard]] bool forecast_where_nobody_runs(const TuneTask& task, const MeasureEnv& env, Priced& priced);
+
 /// Task, environment and `priced` outlive it.
 class QuickCovers {
  public:
@@ -25,9 +32,6 @@ class QuickCovers {
   [[nodiscard]] Result<SearchResult> best();
 
  private:
-  enum class Making : std::uint8_t { kQuick, kCompiler, kEngine };
-
-  [[nodiscard]] static Making making_of(const MeasureEnv& env, const std::string& name);
   /// Of compilers leaves the candidates at nodes that nobody else runs: those in 16 bits, where there are any.
   void leave_quick(std::vector<Cost>& costs) const;
 
