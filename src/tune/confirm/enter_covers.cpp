@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "region/narrow_variant.h"
 #include "search/problem.h"
 #include "tune/confirm/hold_contest.h"
 #include "tune/confirm/make_contestant.h"
@@ -57,7 +58,7 @@ bool add_cover(const TuneTask& task, const MeasureEnv& env, const std::string& s
   }
   if (!is_inside(task, env, *made, contest)) {
     // The next search has fewer narrow steps. What did not run has no share.
-    if (is_best && made->share > kMostShare) widen_nodes(task, env, *made, priced, contest);
+    if (is_best && made->share > kMostOfBound) widen_nodes(task, env, *made, priced, contest);
     return false;
   }
   named.result.cover = made->cover;
@@ -101,6 +102,12 @@ bool add_covers(const TuneTask& task, const MeasureEnv& env, const std::string& 
   return fits;
 }
 
+/// Whether a plan may leave the bound on the outputs. Then all other covers are of little use before the best one,
+/// whose plan is inside, is known.
+bool may_round(const CandidatePool& pool) {
+  return std::ranges::any_of(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });
+}
+
 std::string to_text(const Graph& graph, const std::vector<NamedCover>& covers) {
   std::string text;
   for (const NamedCover& named : covers) text += named.name + "\n" + collage::to_text(graph, named.result.cover) + "\n";
@@ -121,13 +128,15 @@ Result<Covers> choose_covers(const TuneTask& task, const MeasureEnv& env, Correc
 
 void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string& stage, const Corrections& corrections,
                   Priced& priced, Contest& contest) {
+  bool is_best_settled = !may_round(priced.pool.candidates);
   for (int search = 1;; ++search) {
     const std::string here = fmt::format("{}, search {}", stage, search);
     const bool is_late = env.budget.is_late_for_covers();
     // Nothing is recalled before the first covers are known; when pricing ended is.
     const bool was_late = priced.record ? priced.record->pricing.is_very_late : is_late;
-    const bool best_alone =
+    const bool is_too_late_for_others =
         env.deadlines.has_begun() ? env.deadlines.decides(here, "the best alone", is_late) : was_late;
+    const bool best_alone = is_too_late_for_others || !is_best_settled;
     auto covers = choose_covers(task, env, corrections, best_alone, priced);
     if (!covers && covers.error().code == kUncoverable && forecast_where_nobody_runs(task, env, priced))
       covers = choose_covers(task, env, corrections, best_alone, priced);
@@ -146,7 +155,9 @@ void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string
                           lower_cap(*contest.least_over_cap, task.options.objective.memory_cap, priced);
     // What failed while its plan was made is out, and so are narrow steps that erred too much; the others' best plans
     // may be new ones without them.
-    if (!is_lower && priced.pricing->broken_count() == broken && priced.widenings == widenings) return;
+    if (is_lower || priced.pricing->broken_count() != broken || priced.widenings != widenings) continue;
+    if (is_too_late_for_others || is_best_settled) return;
+    is_best_settled = true;
   }
 }
 

@@ -22,7 +22,7 @@
 namespace collage {
 namespace {
 
-constexpr const char* kStoredNodes = "stored nodes in full precision";
+constexpr const char* kStoredNodes = "stored nodes that may not round";
 /// Of the budget, for making all plans of the trial.
 constexpr double kTrialShare = 0.2;
 /// An engine that errs so little of the bound tells that rounding does no harm; one that errs less does not round.
@@ -56,7 +56,7 @@ enum class TrialEnd : std::uint8_t { kJudged, kUnsettled, kFailed };
 TrialEnd judge_plan(const TuneTask& task, const MeasureEnv& env, Contestant& made, Priced& priced, Contest& contest) {
   const auto keeps = keeps_bound(task, env, made, contest);
   if (!keeps) return TrialEnd::kFailed;
-  if (*keeps || made.share <= kMostShare) return TrialEnd::kJudged;
+  if (*keeps || made.share <= kMostOfBound) return TrialEnd::kJudged;
   if (made.share <= kHopeless) {
     widen_nodes(task, env, made, priced, contest);
     return TrialEnd::kJudged;
@@ -96,7 +96,7 @@ struct Answer {
 
 std::string key_of(const TuneTask& task, const MeasureEnv& env) {
   const Objective& objective = task.options.objective;
-  return "nodes in full precision|" +
+  return "nodes that may not round|" +
          hash_hex(fmt::format("{}|{}|{}|{}", tune_question(task, env.registry), objective.memory_cap,
                               objective.ns_per_byte, task.options.only.has_value()));
 }
@@ -133,7 +133,7 @@ void keep_full(const NodeSet& nodes, Priced& priced, Contest& contest) {
 void run_trial(const TuneTask& task, const MeasureEnv& env, const Contestant* engine, Priced& priced,
                Contest& contest) {
   env.say("narrow");
-  const bool is_outside = engine != nullptr && engine->share > kMostShare;
+  const bool is_outside = engine != nullptr && engine->share > kMostOfBound;
   const std::string name = is_outside ? title_of(*engine) : "";
   const TrialEnd trial = judge_quick_plan(task, env, priced, contest);
   keep_full(priced.pricing->rounding_nodes(priced.pool.candidates), priced, contest);

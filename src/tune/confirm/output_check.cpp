@@ -16,8 +16,9 @@
 namespace collage {
 namespace {
 
-/// What is left to the steps that stay narrow: where squares add up only roughly, another round is dearer than this.
-constexpr double kWantedShare = 0.65;
+/// What is left to the steps that stay narrow. Squares add up only roughly, the next plan has narrow steps that this
+/// one does not have, and another round is dearer than a few more steps in full precision.
+constexpr double kWantedShare = 0.5;
 /// Of that after each round, whose plan erred more than was wanted.
 constexpr double kNextShare = 0.8;
 /// Then nothing is narrow any more.
@@ -184,7 +185,7 @@ bool has_narrow_step(const Cover& cover) {
 Result<bool> keeps_bound(const TuneTask& task, const MeasureEnv& env, Contestant& contestant, Contest& contest) {
   COLLAGE_TRY(const ConfirmLane lane, judged_outputs(task, env, contestant, contest));
   contestant.share = lane.share;
-  return lane.failure.empty() && lane.share <= kMostShare;
+  return lane.failure.empty() && lane.share <= kMostOfBound;
 }
 
 bool is_inside(const TuneTask& task, const MeasureEnv& env, Contestant& contestant, Contest& contest) {

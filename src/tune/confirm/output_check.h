@@ -16,7 +16,7 @@ namespace collage {
 [[nodiscard]] bool has_narrow_step(const Cover& cover);
 
 /// Outputs may take this share of the bound where steps are narrow: inputs that were not tried may err more.
-inline constexpr double kMostShare = 0.8;
+inline constexpr double kMostOfBound = 0.8;
 
 /// Whether the plan's outputs are inside, with that reserve. A plan that runs sets its share of the bound and writes
 /// its file. Errors of the worker. A stop does not end the check.
