@@ -51,6 +51,7 @@ Accuracy class_of(const OutputBound& bound) {
 struct Errors {
   double largest = 0;       ///< |seen - expected|
   double sum = 0;           ///< of |seen - expected|
+  double squares = 0;       ///< sum of (seen - expected)^2
   double expected_max = 0;  ///< largest |expected|
   double expected_sum = 0;  ///< of |expected|
   double product = 0;       ///< sum of seen x expected
@@ -67,6 +68,7 @@ void add(double seen, double expected, Errors& errors) {
   const double error = std::abs(seen - expected);
   errors.largest = std::max(errors.largest, error);
   errors.sum += error;
+  errors.squares += error * error;
   errors.expected_max = std::max(errors.expected_max, std::abs(expected));
   errors.expected_sum += std::abs(expected);
   errors.product += seen * expected;
@@ -145,6 +147,9 @@ JudgedOutput check_output(const Tensor& seen, const Tensor& expected, const Outp
   check.share = bound.is_users() ? users_share(errors, bound)
                                  : class_share(*values, *wanted, errors, tolerance_of(bound.accuracy, is_16bit), slack);
   if (errors.is_odd) check.share = kInfinite;
+  if (errors.expected_max > 0)
+    check.mean_square =
+        errors.squares / static_cast<double>(values->size()) / (errors.expected_max * errors.expected_max);
   if (!bound.is_users()) return check;
   check.comparison.ok = check.share <= 1;
   check.comparison.mismatch =

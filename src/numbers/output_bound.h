@@ -38,6 +38,7 @@ inline constexpr std::string_view kOutputBoundForms =
 struct JudgedOutput {
   Comparison comparison;
   double share = 0;
+  double mean_square = 0;  ///< of the error of one element, as a share of the expected output's largest magnitude
 };
 
 /// `slack`: what rounding inside of the model leaves open (rounding_slack.h), in addition to the bound of a class. A

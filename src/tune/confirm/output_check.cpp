@@ -18,7 +18,7 @@ namespace {
 
 /// What is left to the steps that stay narrow. Squares add up only roughly, the next plan has narrow steps that this
 /// one does not have, and another round is dearer than a few more steps in full precision.
-constexpr double kWantedShare = 0.5;
+constexpr double kWantedShare = 0.6;
 /// Of that after each round, whose plan erred more than was wanted.
 constexpr double kNextShare = 0.8;
 /// Then nothing is narrow any more.

@@ -1,7 +1,9 @@
 #include "tune/confirm/step_effects.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <optional>
 
 #include "backend/held_value.h"
 #include "base/json.h"
@@ -65,19 +67,19 @@ class OpenedPlan {
     return context_->run();
   }
 
-  /// The share of the bound when the plan runs from `step` on.
-  Result<double> share_from(std::size_t step, const Record& values, const Record& expected) {
+  /// The outputs when the plan runs from `step` on.
+  Result<std::vector<JudgedOutput>> outputs_from(std::size_t step, const Record& values, const Record& expected) {
     COLLAGE_TRY_VOID(overwrite(step, values));
     COLLAGE_TRY_VOID(context_->run_from(step));
-    double share = 0;
+    std::vector<JudgedOutput> judged;
     for (std::size_t o = 0; o < executable_->outputs().size(); ++o) {
       COLLAGE_TRY(const DynamicOutput seen, context_->output_tensor(o));
       const std::string& name = executable_->outputs()[o].name;
       COLLAGE_TRY(const Tensor wanted, expected.tensor(name));
       COLLAGE_TRY(const Tensor tensor, view_of(seen));
-      share = std::max(share, check_output(tensor, wanted, bound_, expected.slack(name)).share);
+      judged.push_back(check_output(tensor, wanted, bound_, expected.slack(name)));
     }
-    return share;
+    return judged;
   }
 
  private:
@@ -122,6 +124,20 @@ class OpenedPlan {
   std::unique_ptr<ExecutionContext> context_;
 };
 
+/// What the outputs err in `seen`, in shares of the bound. Which element errs most is chance, and largest errors do not
+/// add up; mean squares do. So the mean square of each output is taken, by the share that the largest error has in
+/// `whole`.
+double effect_of(const std::vector<JudgedOutput>& seen, const std::vector<JudgedOutput>& whole) {
+  double effect = 0;
+  for (std::size_t o = 0; o < seen.size(); ++o) {
+    if (!std::isfinite(seen[o].share)) return seen[o].share;
+    const bool has_scale = std::isfinite(whole[o].share) && whole[o].mean_square > 0;
+    const double scaled = has_scale ? whole[o].share * std::sqrt(seen[o].mean_square / whole[o].mean_square) : 0;
+    effect = std::max(effect, has_scale ? scaled : seen[o].share);
+  }
+  return effect;
+}
+
 }  // namespace
 
 Result<std::vector<double>> step_effects_here(const StepEffectsRequest& request, Registry& registry) {
@@ -129,12 +145,14 @@ Result<std::vector<double>> step_effects_here(const StepEffectsRequest& request,
   COLLAGE_TRY(const Record expected, Record::open(request.expected));
   OpenedPlan plan(request, registry);
   COLLAGE_TRY_VOID(plan.load());
-  std::vector<double> shares;
+  std::vector<double> effects;
+  std::optional<std::vector<JudgedOutput>> whole;
   for (const std::uint32_t step : request.steps) {
-    COLLAGE_TRY(const double share, plan.share_from(step, values, expected));
-    shares.push_back(share);
+    COLLAGE_TRY(std::vector<JudgedOutput> judged, plan.outputs_from(step, values, expected));
+    if (!whole) whole = judged;
+    effects.push_back(effect_of(judged, *whole));
   }
-  return shares;
+  return effects;
 }
 
 nlohmann::json to_json(const StepEffectsRequest& request) {

@@ -1,10 +1,10 @@
 // How much of the bound on a plan's outputs is due to the steps from some step on.
 // In:  a plan, records of the model's inputs, outputs and of every value. Out: for each step asked about, how much of
-// the
-//       bound the outputs' error takes when every value made before that step is as the reference recorded it.
+//      the bound the error of the outputs takes when every value made before that step is as the reference recorded it.
 // How: the values that the rest of the plan reads are overwritten with the recorded ones, and the rest runs. What the
 //       outputs err then is the work of the steps from there on; the difference between two neighbouring steps is that
-//       of the first of them, as far as errors of different steps are independent.
+//       of the first of them, as far as errors of different steps are independent: their mean squares add up. They are
+//       scaled so that the first step's effect is the share of the bound that the outputs take then.
 // Cost: one run of the plan, and the rest of one for each step asked about.
 #pragma once
 

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "api/tune/verify.h"
-#include "tests/support/small_networks.h"
 #include "tests/tune/end_to_end/misbehaviour_fixture.h"
 
 namespace collage {
@@ -186,36 +185,6 @@ TEST_F(Misbehaviour, CandidateThatFailsWhereItIsNeededIsReplaced) {
   EXPECT_EQ(report->backends.count("test:fault=compile-throw"), 0U);
   // There is a mixed plan of the others, at their price.
   EXPECT_GE(report->cover_us, kFixedNs / 1000) << ::testing::PrintToString(report->notes);
-}
-
-TEST_F(Misbehaviour, CandidateThatFailsIsReplacedByOnesThatNobodyMeasured) {
-  const std::string faulty = "test:fault=compile-throw";
-  testing_support::NetworkBuilder net(1);
-  const Extents in = {256, 1024};
-  const ValueId sum = net.add("Add", {net.input("x", in), net.weight(in, 1.0F)}, in);
-  test::write_model(
-      net.take({net.add("Relu", {net.add("Add", {net.add("Relu", {sum}, in), net.weight(in, 1.0F)}, in)}, in)}),
-      shared_->file("large.onnx"));
-  TuneOptions alone = options(store_, store_ + ".collage");
-  alone.model = shared_->file("large.onnx");
-  alone.backends = {faulty};
-  ASSERT_TRUE(tune_with(alone));
-  {
-    // So fast that nothing else is worth measuring.
-    auto store = Store::open(shared_->file(store_));
-    for (const auto& [key, cost] : store->costs_like(" backend=" + faulty + " "))
-      if (std::holds_alternative<Measured>(cost))
-        store->put_cost(key, Measured{.median_ns = 1, .low_ns = 1, .high_ns = 1, .samples = 9});
-  }
-  for (const auto& entry : std::filesystem::directory_iterator(shared_->file(store_ + ".files")))
-    std::filesystem::remove(entry.path());
-  TuneOptions with = alone;
-  with.backends = {faulty, "onednn"};
-  with.measures_all = false;
-  with.progress = arm_at("search", shared_->file(store_ + ".armed"));
-  const auto report = tune_with(with);
-  ASSERT_TRUE(report) << to_string(report.error());
-  EXPECT_GT(report->backends.count("onednn"), 0U) << ::testing::PrintToString(report->notes);
 }
 
 }  // namespace
