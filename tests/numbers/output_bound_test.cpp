@@ -62,6 +62,11 @@ TEST(OutputBound, ShareSaysHowMuchOfTheBoundTheWorstElementTakes) {
   EXPECT_EQ(share_of({0, 0}, {0, 0}, "max=1e-2,cosine>=0.9"), 0);
 }
 
+TEST(OutputBound, MeanSquareIsOfAllElementsAndOfTheLargestMagnitude) {
+  const JudgedOutput judged = check_output(floats({4, 2, 0, 1}), floats({4, 1, 1, 1}), *output_bound_of("max=1"));
+  EXPECT_DOUBLE_EQ(judged.mean_square, (1.0 + 1.0) / 4 / (4 * 4));
+}
+
 TEST(OutputBound, EveryBoundGivenMustHold) {
   EXPECT_TRUE(is_inside({5.03F, 10}, {5, 10}, "max=1e-2,mean=1e-2"));
   EXPECT_FALSE(is_inside({5.03F, 10}, {5, 10}, "max=1e-2,mean=1e-3"));
