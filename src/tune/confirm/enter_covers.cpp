@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "region/narrow_variant.h"
 #include "search/problem.h"
 #include "tune/confirm/hold_contest.h"
 #include "tune/confirm/make_contestant.h"
@@ -102,12 +101,6 @@ bool add_covers(const TuneTask& task, const MeasureEnv& env, const std::string& 
   return fits;
 }
 
-/// Whether a plan may leave the bound on the outputs. Then all other covers are of little use before the best one,
-/// whose plan is inside, is known.
-bool may_round(const CandidatePool& pool) {
-  return std::ranges::any_of(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });
-}
-
 std::string to_text(const Graph& graph, const std::vector<NamedCover>& covers) {
   std::string text;
   for (const NamedCover& named : covers) text += named.name + "\n" + collage::to_text(graph, named.result.cover) + "\n";
@@ -128,7 +121,9 @@ Result<Covers> choose_covers(const TuneTask& task, const MeasureEnv& env, Correc
 
 void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string& stage, const Corrections& corrections,
                   Priced& priced, Contest& contest) {
-  bool is_best_settled = !may_round(priced.pool.candidates);
+  // Where plans may leave the bound on the outputs, others are chosen only when the best one's plan is known to be
+  // inside.
+  bool is_best_settled = !has_narrow_candidate(priced.pool.candidates);
   for (int search = 1;; ++search) {
     const std::string here = fmt::format("{}, search {}", stage, search);
     const bool is_late = env.budget.is_late_for_covers();

@@ -14,7 +14,6 @@
 #include "backend/roles.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "region/narrow_variant.h"
 #include "tune/confirm/enter_covers.h"
 #include "tune/confirm/output_check.h"
 #include "tune/price/quick_cover.h"
@@ -32,10 +31,6 @@ constexpr double kLeastOfRounding = 0.02;
 constexpr double kHopeless = 2.5;
 /// Kernels that fail where they are needed are replaced: so many plans at most.
 constexpr int kMostPlans = 16;
-
-bool has_narrow_candidate(const CandidatePool& pool) {
-  return std::ranges::any_of(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });
-}
 
 /// The engine that computes in 16 bits when left alone; null where there is none, or none that was judged.
 const Contestant* narrow_engine(const Contest& contest) {

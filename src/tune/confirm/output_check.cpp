@@ -182,6 +182,10 @@ bool has_narrow_step(const Cover& cover) {
   });
 }
 
+bool has_narrow_candidate(const CandidatePool& pool) {
+  return std::ranges::any_of(pool.candidates, [](const Candidate& one) { return is_narrow(one.variant); });
+}
+
 Result<bool> keeps_bound(const TuneTask& task, const MeasureEnv& env, Contestant& contestant, Contest& contest) {
   COLLAGE_TRY(const ConfirmLane lane, judged_outputs(task, env, contestant, contest));
   contestant.share = lane.share;

@@ -15,6 +15,9 @@ namespace collage {
 /// Whether a step of the cover, or of its bodies, stores or computes numbers in 16 bits.
 [[nodiscard]] bool has_narrow_step(const Cover& cover);
 
+/// Whether a cover of these candidates may have such a step.
+[[nodiscard]] bool has_narrow_candidate(const CandidatePool& pool);
+
 /// Outputs may take this share of the bound where steps are narrow: inputs that were not tried may err more.
 inline constexpr double kMostOfBound = 0.8;
 

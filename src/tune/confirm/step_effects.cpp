@@ -132,8 +132,8 @@ double effect_of(const std::vector<JudgedOutput>& seen, const std::vector<Judged
   for (std::size_t o = 0; o < seen.size(); ++o) {
     if (!std::isfinite(seen[o].share)) return seen[o].share;
     const bool has_scale = std::isfinite(whole[o].share) && whole[o].mean_square > 0;
-    const double scaled = has_scale ? whole[o].share * std::sqrt(seen[o].mean_square / whole[o].mean_square) : 0;
-    effect = std::max(effect, has_scale ? scaled : seen[o].share);
+    effect = std::max(
+        effect, has_scale ? whole[o].share * std::sqrt(seen[o].mean_square / whole[o].mean_square) : seen[o].share);
   }
   return effect;
 }

@@ -1,7 +1,6 @@
 // Covers that nothing was measured for, made within seconds.
-// In:  candidates. Out: the best cover under forecast costs, without engines and compilers where others run a node, in
-// 16
-//      bits where these can.
+// In:  candidates. Out: the best cover under forecast costs, without engines and compilers where others run
+//      a node, in 16 bits where that can be.
 // Cost: forecasts for all candidates once; one search for each cover.
 #pragma once
 
