@@ -133,7 +133,8 @@ void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string
         env.deadlines.has_begun() ? env.deadlines.decides(here, "the best alone", is_late) : was_late;
     const bool best_alone = is_too_late_for_others || !is_best_settled;
     auto covers = choose_covers(task, env, corrections, best_alone, priced);
-    if (!covers && covers.error().code == kUncoverable && forecast_where_nobody_runs(task, env, priced))
+    const bool lacks_nodes = !covers && covers.error().code == kUncoverable && !env.user_stop.stop_requested();
+    if (lacks_nodes && forecast_where_nobody_runs(task, env, priced))
       covers = choose_covers(task, env, corrections, best_alone, priced);
     if (!covers) {
       contest.notes.push_back("no mixed plan: " + (env.user_stop.stop_requested() ? what_the_stop_left(priced)

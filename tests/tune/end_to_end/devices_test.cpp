@@ -15,7 +15,7 @@ namespace collage {
 namespace {
 
 const std::string kNear = "test:device=near,transfer_us=20";
-const std::string kFar = "test:device=far,delay_us=50,transfer_us=500";
+const std::string kFar = "test:device=far,delay_us=50,transfer_us=3000";
 const std::string kSmall = "test:device=small,memory=128";
 
 class DeviceTune : public ::testing::Test {
@@ -78,8 +78,8 @@ TEST_F(DeviceTune, TransfersAreMeasuredAndPaidFor) {
   for (const PlanStep& step : plan->plan.steps) {
     if (!is_transfer(step)) continue;
     ++transfers;
-    // A tenth of what the device waits: measured times are scaled to a quiet moment of the processor.
-    EXPECT_GE(step.cost_low_ns, 50'000) << "a transfer of the far device takes 500 us";
+    // Far below what the device waits: measured times are scaled to a quiet moment of the processor.
+    EXPECT_GE(step.cost_low_ns, 50'000) << "a transfer of the far device takes 3 ms";
   }
   EXPECT_EQ(transfers, 2);
   EXPECT_GE(report->cover_us, 100);
