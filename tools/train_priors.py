@@ -5,7 +5,8 @@ In:  cost stores of tunes, of any machines. Out: lib/collage/priors.json of the 
 How: each tune keeps, for its model, the effects of backends, implementations and kinds of operators and how certain they
      are (src/tune/price/pricing_memory.h). Here they are pooled by class of processor and number of threads, with a
      deviation between models, as the product pools those of its own store (src/tune/price/effect_table.h). Effects that
-     are hardly certain, or were seen in one model alone, are left out.
+     are hardly certain, or were seen in one tune alone, are left out. Sections of the file for classes and numbers of
+     threads that no store has stay as they are.
 
     tools/train_priors.py --out src/tune/price/priors.json costs.sqlite other-machine.sqlite
 """
@@ -18,43 +19,52 @@ import sqlite3
 
 SCHEMA = "collage.priors/1"
 BETWEEN_MODELS = 0.15
-FEWEST_MODELS = 2
+FEWEST_TUNES = 2
 MOST_BYTES = 2 << 20
 
 
 def records_of(store):
-    """(class of processor, threads) and effects of each model that was tuned."""
+    """(class of processor, threads), hash of the model, effects: of each model and accuracy class that was tuned."""
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
-        rows = connection.execute("SELECT json FROM verdicts WHERE key LIKE 'effects %' ORDER BY key")
-        for (text,) in rows:
+        rows = connection.execute("SELECT key, json FROM verdicts WHERE key LIKE 'effects %' ORDER BY key")
+        for key, text in rows:
             record = json.loads(text)
-            yield (record["processor"], record["threads"]), record["learnt"]
+            yield (record["processor"], record["threads"]), key.rpartition(" graph=")[2], record["learnt"]
 
 
-def pooled(models):
+def pooled(tunes):
     """Means by weight, as pooled_effects() of the product."""
     seen = collections.defaultdict(list)
-    for effects in models:
+    for effects in tunes:
         for name, (mean, weight) in effects.items():
             if weight > 0:
                 seen[name].append((mean, 1 / (BETWEEN_MODELS**2 + 1 / weight)))
     out = {}
     for name, known in sorted(seen.items()):
-        if len(known) < FEWEST_MODELS:
+        if len(known) < FEWEST_TUNES:
             continue
         weight = sum(w for _, w in known)
         out[name] = [round(sum(m * w for m, w in known) / weight, 3), round(weight, 1)]
     return out
 
 
-def priors_of(stores):
-    groups = collections.defaultdict(list)
+def priors_of(stores, before=None):
+    """`before`: sections by group, for groups that no store has; none by default."""
+    tunes = collections.defaultdict(list)
+    models = collections.defaultdict(set)
     for store in stores:
-        for group, effects in records_of(store):
-            groups[group].append(effects)
-    sections = [{"processor": processor, "threads": threads, "models": len(models), "effects": pooled(models)}
-                for (processor, threads), models in sorted(groups.items())]
-    return {"schema": SCHEMA, "sections": sections}
+        for group, model, effects in records_of(store):
+            tunes[group].append(effects)
+            models[group].add(model)
+    new = {group: {"processor": group[0], "threads": group[1], "models": len(models[group]), "effects": pooled(tunes[group])}
+           for group in tunes}
+    return {"schema": SCHEMA, "sections": [section for _, section in sorted(((before or {}) | new).items())]}
+
+
+def sections_in(file):
+    if not file.exists():
+        return {}
+    return {(section["processor"], section["threads"]): section for section in json.loads(file.read_text())["sections"]}
 
 
 def main():
@@ -62,7 +72,7 @@ def main():
     parser.add_argument("stores", nargs="+", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     options = parser.parse_args()
-    priors = priors_of(options.stores)
+    priors = priors_of(options.stores, sections_in(options.out))
     text = json.dumps(priors, separators=(",", ":")) + "\n"
     if len(text) > MOST_BYTES:
         raise SystemExit(f"{len(text)} bytes are more than {MOST_BYTES}")

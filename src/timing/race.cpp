@@ -23,15 +23,27 @@ struct Repeats {
   int timed = 1;
 };
 
+/// A part of a run that is less than this does not show in a sample.
+constexpr double kUnseen = 0.02;
+/// What is cold in a first run takes at least so long to warm up.
+constexpr std::int64_t kLeastHeat = 1'000'000;
+
+/// Whether it does not show that nothing ran before.
+bool is_long(std::int64_t run_ns, const RaceOptions& options) {
+  return static_cast<double>(std::max(options.heat_ns, kLeastHeat)) < kUnseen * static_cast<double>(run_ns);
+}
+
 /// Warms up and finds how many runs heating and one sample need.
 Result<Repeats> calibrate(const Contender& contender, const RaceOptions& options) {
-  COLLAGE_TRY_VOID(contender.run());
-  if (options.heat_ns > 0) COLLAGE_TRY_VOID(contender.run());
-  COLLAGE_TRY(const std::int64_t once, time_once(contender));
+  COLLAGE_TRY(std::int64_t once, time_once(contender));
+  if (!is_long(once, options)) {
+    if (options.heat_ns > 0) COLLAGE_TRY_VOID(contender.run());
+    COLLAGE_TRY(once, time_once(contender));
+  }
   const auto runs_in = [&](std::int64_t ns) {
     return static_cast<int>(std::clamp<std::int64_t>(ns / std::max<std::int64_t>(once, 1), 1, 1000));
   };
-  return Repeats{.untimed = options.heat_ns > 0 ? runs_in(options.heat_ns) : 0,
+  return Repeats{.untimed = options.heat_ns <= 0 || is_long(once, options) ? 0 : runs_in(options.heat_ns),
                  .timed = runs_in(options.min_sample_ns)};
 }
 
@@ -92,9 +104,12 @@ Verdict verdict_of(const RaceLane& a, const RaceLane& b, const PairedTestOptions
 
 Verdict likely_verdict(const RaceLane& a, const RaceLane& b, const PairedTestOptions& options) {
   const Verdict decided = verdict_of(a, b, options);
-  if (decided != Verdict::kUnsure || std::min(a.samples_ns.size(), b.samples_ns.size()) < kIntervalRounds)
-    return decided;
+  const std::size_t rounds = std::min(a.samples_ns.size(), b.samples_ns.size());
+  if (decided != Verdict::kUnsure || rounds < kFewestRounds) return decided;
   const Ratio ratio = paired_ratio(b, a);
+  if (ratio.low > kFarBehind) return Verdict::kFaster;
+  if (ratio.high < 1 / kFarBehind) return Verdict::kSlower;
+  if (rounds < kIntervalRounds) return decided;
   if (ratio.low > std::exp(options.margin)) return Verdict::kFaster;
   if (ratio.high < std::exp(-options.margin)) return Verdict::kSlower;
   const bool is_same = ratio.low > std::exp(-options.same) && ratio.high < std::exp(options.same);
@@ -126,7 +141,7 @@ class Race {
       if (options_.stop.stop_requested() && kept_ > 0) break;
       COLLAGE_TRY_VOID(run_round());
       if (options_.decided_rounds == 0) continue;
-      if (kept_ >= kIntervalRounds) retire_hopeless();
+      if (kept_ >= kFewestRounds) retire_hopeless();
       if (kept_ >= options_.decided_rounds && settle()) break;
     }
     return std::move(lanes_);
@@ -194,8 +209,9 @@ class Race {
   /// Those that no interval favours.
   void retire_hopeless() {
     const RaceLane& best = best_lane();
+    const double least = kept_ < kIntervalRounds ? kFarBehind : options_.beaten_ratio;
     std::erase_if(live_, [&](std::size_t i) {
-      return &lanes_[i] != &best && paired_ratio(lanes_[i], best).low > options_.beaten_ratio;
+      return &lanes_[i] != &best && paired_ratio(lanes_[i], best).low > least;
     });
   }
 

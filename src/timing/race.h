@@ -30,6 +30,8 @@ struct Contender {
 inline constexpr std::size_t kFewestRounds = 3;
 /// From then on an interval of ratios tells something.
 inline constexpr std::size_t kIntervalRounds = 5;
+/// kFewestRounds tell so large a ratio, when each of them shows it.
+inline constexpr double kFarBehind = 1.5;
 
 struct RaceOptions {
   std::size_t min_rounds = 15;
@@ -40,11 +42,12 @@ struct RaceOptions {
       0;  ///< ends after this many rounds when everything is decided; 0 = runs for all its seconds
   PairedTestOptions test = {};  ///< when a race is decided
   /// With decided_rounds: a contender significantly slower than the best by this ratio is not run any more, nor is one
-  /// whose interval (paired_ratio) begins above it after kIntervalRounds.
+  /// whose interval (paired_ratio) begins above it after kIntervalRounds, or above kFarBehind after kFewestRounds.
   double beaten_ratio = 1.1;
   std::int64_t min_sample_ns = 200'000;  ///< short runs are repeated inside one sample
-  /// Untimed runs before each sample, at least one; none when it is 0. They restore the caches and branch predictions
-  /// that the other contenders displaced, so that a sample shows the contender's steady state.
+  /// Untimed runs before each sample, at least one; none when it is 0, or so small a part of one run that the sample
+  /// would hardly differ. They restore the caches and branch predictions that the other contenders displaced, so that a
+  /// sample shows the contender's steady state.
   std::int64_t heat_ns = 3'000'000;
   int threads = 0;                 ///< samples are taken pinned to so many processors; 0 = not pinned
   bool discards_disturbed = true;  ///< rounds, by cause
@@ -76,8 +79,8 @@ struct Ratio {
 
 /// Whether `a` is faster than `b`, by their common rounds in order: what a race with these options decides.
 [[nodiscard]] Verdict verdict_of(const RaceLane& a, const RaceLane& b, const PairedTestOptions& options = {});
-/// The same, and where that is not decided what the interval of their ratio says after kIntervalRounds: a race of few
-/// rounds tells plans apart that differ by much more than its noise.
+/// The same, and where that is not decided what the interval of their ratio says after kIntervalRounds, or kFarBehind
+/// after kFewestRounds: a race of few rounds tells plans apart that differ by much more than its noise.
 [[nodiscard]] Verdict likely_verdict(const RaceLane& a, const RaceLane& b, const PairedTestOptions& options = {});
 
 /// Error of the first contender whose run fails.

@@ -19,6 +19,7 @@
 #include "tune/participants.h"
 #include "tune/pool.h"
 #include "tune/price/cover_artifacts.h"
+#include "tune/price/engine_times.h"
 #include "tune/price/priced.h"
 #include "tune/price/priced_text.h"
 #include "tune/replay.h"
@@ -76,6 +77,19 @@ Result<Priced> propose(const TuneTask& task, const MeasureEnv& env, Contest& con
   return open_pricing(task, std::move(pool), env);
 }
 
+/// Of the faster of each engine's plans. None where a plan failed: the store keeps no verdict then, and the same tune,
+/// asked for again, would know other times.
+EngineTimes times_of_engines(const Contest& contest) {
+  EngineTimes times;
+  for (const Contestant& one : contest.competing) {
+    if (!one.failure.empty()) return {};
+    if (!one.is_rival || one.median_ns == 0) continue;
+    const auto [time, is_new] = times.try_emplace(one.cover.steps.front().backend, one.median_ns);
+    if (!is_new) time->second = std::min(time->second, one.median_ns);
+  }
+  return times;
+}
+
 /// That costs are not measured is said where the user wanted it so.
 void note_estimates(const TuneTask& task, const Priced& priced, Contest& contest) {
   if (!task.options.estimates.stand_for_costs()) return;
@@ -123,6 +137,8 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   enter_on_simplified(task, env, contest);
   COLLAGE_TRY(Priced priced, propose(task, env, contest));
   try_narrow(task, env, priced, contest);
+  if (!options.measures_all)
+    take_engine_times(task.graph(), priced.pool.candidates, times_of_engines(contest), priced.costs);
   price(task, env, priced);
   env.dump.keep("priced", [&] { return priced_text(task, env.registry, priced.pool.candidates, priced.costs); });
   note_estimates(task, priced, contest);

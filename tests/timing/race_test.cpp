@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 namespace collage {
 namespace {
@@ -123,6 +124,27 @@ TEST(Race, EndsWhenAllIsDecidedAndRetiresTheBeaten) {
   EXPECT_GE((*lanes)[0].samples_ns.size(), (*lanes)[2].samples_ns.size());
 }
 
+TEST(Race, WhoIsFarBehindRunsTheFewestRounds) {
+  RaceOptions options = short_race(20);
+  options.decided_rounds = 20;
+  const auto lanes = race({spinning("a", std::chrono::microseconds(100)), spinning("b", std::chrono::milliseconds(4))},
+                          options);
+  ASSERT_TRUE(lanes);
+  EXPECT_EQ((*lanes)[0].samples_ns.size(), 20U);
+  EXPECT_EQ((*lanes)[1].samples_ns.size(), kFewestRounds);
+}
+
+TEST(Race, LongRunsNeedNoneToWarmUp) {
+  int runs = 0;
+  const Contender slow = {.name = "slow", .run = [&]() -> Result<void> {
+                            ++runs;
+                            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+                            return {};
+                          }};
+  ASSERT_TRUE(race({slow}, short_race(3)));
+  EXPECT_EQ(runs, 1 + 3);
+}
+
 TEST(Race, TimeLimitLeavesTheFewestRounds) {
   RaceOptions options = short_race(1000);
   options.most_seconds = 1e-9;
@@ -159,8 +181,15 @@ TEST(LikelyVerdict, NoiseAndFewerRoundsLeaveItOpen) {
   const RaceLane one{.name = "one", .samples_ns = {100, 120, 99, 118, 102}};
   const RaceLane other{.name = "other", .samples_ns = {117, 101, 119, 100, 121}};
   EXPECT_EQ(likely_verdict(one, other), Verdict::kUnsure);
-  const RaceLane few{.name = "few", .samples_ns = {200, 200, 200, 200}};
+  const RaceLane few{.name = "few", .samples_ns = {140, 140, 140, 140}};
   EXPECT_EQ(likely_verdict(one, few), Verdict::kUnsure);
+}
+
+TEST(LikelyVerdict, TheFewestRoundsTellWhoIsFarBehind) {
+  const RaceLane fast{.name = "fast", .samples_ns = {100, 120, 99}};
+  const RaceLane slow{.name = "slow", .samples_ns = {200, 200, 200}};
+  EXPECT_EQ(likely_verdict(fast, slow), Verdict::kFaster);
+  EXPECT_EQ(likely_verdict(slow, fast), Verdict::kSlower);
 }
 
 TEST(Race, FirstFailureEndsIt) {

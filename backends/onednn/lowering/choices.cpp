@@ -1,5 +1,6 @@
 // The ways to run each kind of head: layouts, and those implementations of the library that are offered separately.
 #include <algorithm>
+#include <span>
 
 #include "lowering/lower_parts.h"
 
@@ -177,6 +178,17 @@ void add_in_place_choices(std::vector<Choice>& choices, const Graph& graph, cons
   }
 }
 
+/// What the library's convolutions of f32 by matrix product do with their result: a bias, a single Relu, with any slope,
+/// and a sum in place are part of the product; anything else is computed by reference code, which takes 10 ns (Clip) to
+/// 80 ns (Add) for each element (oneDNN 2.6.3 with AVX-512). A step of its own takes less than 1 ns.
+bool ends_slowly(const Graph& graph, const Analysis& analysis, const Choice& choice) {
+  if (choice.family != "gemm" || choice.method != Method::kOwn) return false;
+  const ConvolutionFacts& facts = convolution_of(analysis);
+  std::span<const Step> steps = analysis.chain.steps;
+  if (!facts.bias.valid() && !steps.empty() && is_bias(graph, steps[0], facts.out)) steps = steps.subspan(1);
+  return steps.size() > 1 || (steps.size() == 1 && !choice.adds_in_place && steps[0].algorithm != "relu");
+}
+
 /// Products gain from narrow inputs even when their result must stay as it is.
 bool takes_narrow_inputs(const Analysis& analysis, const Choice& choice) {
   const bool is_product = analysis.is<ConvolutionHead>() || analysis.is<SeriesHead>() ||
@@ -289,10 +301,14 @@ std::vector<Choice> choices_of(const Graph& graph, const Analysis& analysis, Acc
     return std::move(chooser.choices);
   }
   std::visit(HeadChooser{chooser, graph, analysis, accuracy}, analysis.head);
-  if (analysis.is<ConvolutionHead>() && analysis.makers.empty()) add_in_place_choices(chooser.choices, graph, analysis);
+  const bool is_convolution = analysis.is<ConvolutionHead>() && analysis.makers.empty();
+  if (is_convolution) add_in_place_choices(chooser.choices, graph, analysis);
   const std::size_t full = chooser.choices.size();
   if (few_bits.narrow) add_narrow_choices(chooser.choices, analysis, *few_bits.narrow);
   if (few_bits.splits) add_split_choices(chooser.choices, full, analysis);
+  if (is_convolution)
+    std::erase_if(chooser.choices,
+                  [&](const Choice& choice) { return !choice.narrow && ends_slowly(graph, analysis, choice); });
   return std::move(chooser.choices);
 }
 

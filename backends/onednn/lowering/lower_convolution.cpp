@@ -42,13 +42,6 @@ int merged_weights_of(Composer& composer, const ConvolutionFacts& facts) {
                            {block * row, width * row, row, 0, window, 1}, std::move(extents), {1, 3});
 }
 
-/// True for a constant added to every channel, which is a bias.
-bool is_bias(const Composer& composer, const Step& step, const Extents& out) {
-  if (step.algorithm != "add" || !step.operand.valid() || !composer.is_constant(step.operand)) return false;
-  const Extents extents = aligned(composer.extents(step.operand), out.size());
-  return extents[1] == out[1] && element_count(extents) == out[1];
-}
-
 /// The step that adds a computed tensor of the result's shape which nothing else in the region reads.
 std::size_t residual_step(const Composer& composer, const std::vector<Step>& steps, const Extents& out) {
   const auto found = std::ranges::find_if(steps, [&](const Step& step) {
@@ -135,6 +128,12 @@ void add_apart(Composer& composer, Op op, const ConvolutionFacts& facts, Layout 
 
 }  // namespace
 
+bool is_bias(const Graph& graph, const Step& step, const Extents& out) {
+  if (step.algorithm != "add" || !step.operand.valid() || !graph.value(step.operand).constant) return false;
+  const Extents extents = aligned(graph.value(step.operand).type.extents(), out.size());
+  return extents[1] == out[1] && element_count(extents) == out[1];
+}
+
 std::expected<Op, Refusal> convolution_op(Composer& composer, const Analysis& analysis, const std::string& family,
                                           Layout layout, int source, int output) {
   const ConvolutionFacts& facts = convolution_of(analysis);
@@ -150,7 +149,7 @@ std::expected<Op, Refusal> convolution_op(Composer& composer, const Analysis& an
   std::size_t first = 0;
   if (facts.bias.valid()) {
     op.inputs.push_back(composer.constant(facts.bias, {facts.out[1]}));
-  } else if (!steps.empty() && is_bias(composer, steps[0], facts.out)) {
+  } else if (!steps.empty() && is_bias(composer.graph(), steps[0], facts.out)) {
     op.inputs.push_back(composer.constant(steps[0].operand, {facts.out[1]}));
     first = 1;
   }
@@ -180,7 +179,7 @@ Lowering lower_convolution(Composer& composer, const Analysis& analysis, const C
   if (facts.bias.valid() && !transposed) {
     op.inputs.push_back(composer.constant(facts.bias, {facts.out[1]}));
   } else if (!transposed && second == nullptr && !analysis.bytes && !steps.empty() &&
-             is_bias(composer, steps[0], facts.out)) {
+             is_bias(composer.graph(), steps[0], facts.out)) {
     op.inputs.push_back(composer.constant(steps[0].operand, {facts.out[1]}));
     first = 1;
   }

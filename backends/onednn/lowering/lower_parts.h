@@ -8,6 +8,8 @@ namespace collage::onednn {
 using Lowering = std::expected<void, Refusal>;
 
 [[nodiscard]] Lowering lower_convolution(Composer& composer, const Analysis& analysis, const Choice& choice);
+/// True for a constant added to every channel of a convolution's result of `out` extents, which is a bias.
+[[nodiscard]] bool is_bias(const Graph& graph, const Step& step, const Extents& out);
 /// A convolution with its chain from one tensor to another; its post-ops read in `layout`.
 [[nodiscard]] std::expected<Op, Refusal> convolution_op(Composer& composer, const Analysis& analysis,
                                                         const std::string& family, Layout layout, int source,

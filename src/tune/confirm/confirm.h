@@ -18,7 +18,8 @@ namespace collage {
 /// (guard.h); the plan itself, with what all its rounds said, is a Contestant (contest.h).
 struct PlanToTime {
   std::string name;
-  std::string file;  ///< of the plan
+  std::string file;       ///< of the plan
+  bool is_right = false;  ///< an earlier job has checked its outputs on all inputs: on the timed ones they are again
 };
 
 /// Inputs of a model and what the reference gives for them.

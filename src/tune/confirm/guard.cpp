@@ -203,6 +203,7 @@ Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOpt
       return verdict;
     }
     ConfirmRequest last = request_for(plans, chosen, options);
+    for (PlanToTime& plan : last.plans) plan.is_right = true;  // else it had no times in the heat
     last.decided_rounds = kDecidedRounds;
     last.seconds = options.final_seconds;
     last.min_rounds = options.final_rounds;

@@ -50,11 +50,16 @@ GuardOptions hurried(GuardOptions options) {
   return options;
 }
 
+/// In an earlier contest, or in the check of a plan with 16 bits (output_check.h).
+bool was_right(const Contestant& contestant) {
+  return contestant.median_ns > 0 || (contestant.share > 0 && contestant.share <= 1);
+}
+
 Result<std::vector<PlanToJudge>> write_plans(const MeasureEnv& env, Contest& contest) {
   std::vector<PlanToJudge> plans;
   for (Contestant& contestant : contest.competing) {
     COLLAGE_TRY_VOID(write_plan_file(env, contestant, contest));
-    plans.push_back({.timed = {.name = contestant.name, .file = contestant.file},
+    plans.push_back({.timed = {.name = contestant.name, .file = contestant.file, .is_right = was_right(contestant)},
                      .steps = step_count(contestant.plan.plan),
                      .extra_ns = contestant.extra_ns,
                      .may_win = contestant.may_ship});

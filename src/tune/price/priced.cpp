@@ -180,6 +180,7 @@ Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& e
     }
   }
   CostBounds& bounds = fresh_bounds();
+  for (std::size_t c = 0; c < priced.costs.size(); ++c) bounds.learn(c, priced.costs[c]);
   CoverRequest request = cover_request(task, priced, {});
   COLLAGE_TRY(std::vector<std::size_t> asked,
               take_stored(env, priced.pool.candidates, *priced.pricing, request.costs, bounds));
