@@ -210,9 +210,8 @@ class Race {
   void retire_hopeless() {
     const RaceLane& best = best_lane();
     const double least = kept_ < kIntervalRounds ? kFarBehind : options_.beaten_ratio;
-    std::erase_if(live_, [&](std::size_t i) {
-      return &lanes_[i] != &best && paired_ratio(lanes_[i], best).low > least;
-    });
+    std::erase_if(live_,
+                  [&](std::size_t i) { return &lanes_[i] != &best && paired_ratio(lanes_[i], best).low > least; });
   }
 
   /// Retires the beaten; true when every other lane is told apart from the best or is the same.

@@ -127,8 +127,8 @@ TEST(Race, EndsWhenAllIsDecidedAndRetiresTheBeaten) {
 TEST(Race, WhoIsFarBehindRunsTheFewestRounds) {
   RaceOptions options = short_race(20);
   options.decided_rounds = 20;
-  const auto lanes = race({spinning("a", std::chrono::microseconds(100)), spinning("b", std::chrono::milliseconds(4))},
-                          options);
+  const auto lanes =
+      race({spinning("a", std::chrono::microseconds(100)), spinning("b", std::chrono::milliseconds(4))}, options);
   ASSERT_TRUE(lanes);
   EXPECT_EQ((*lanes)[0].samples_ns.size(), 20U);
   EXPECT_EQ((*lanes)[1].samples_ns.size(), kFewestRounds);

@@ -178,9 +178,9 @@ void add_in_place_choices(std::vector<Choice>& choices, const Graph& graph, cons
   }
 }
 
-/// What the library's convolutions of f32 by matrix product do with their result: a bias, a single Relu, with any slope,
-/// and a sum in place are part of the product; anything else is computed by reference code, which takes 10 ns (Clip) to
-/// 80 ns (Add) for each element (oneDNN 2.6.3 with AVX-512). A step of its own takes less than 1 ns.
+/// What the library's convolutions of f32 by matrix product do with their result: a bias, a single Relu, with any
+/// slope, and a sum in place are part of the product; anything else is computed by reference code, which takes 10 ns
+/// (Clip) to 80 ns (Add) for each element (oneDNN 2.6.3 with AVX-512). A step of its own takes less than 1 ns.
 bool ends_slowly(const Graph& graph, const Analysis& analysis, const Choice& choice) {
   if (choice.family != "gemm" || choice.method != Method::kOwn) return false;
   const ConvolutionFacts& facts = convolution_of(analysis);

@@ -153,7 +153,8 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
 
 nlohmann::json to_json(const ConfirmRequest& request) {
   nlohmann::json plans = nlohmann::json::array();
-  for (const PlanToTime& one : request.plans) plans.push_back({{"name", one.name}, {"file", one.file}, {"is_right", one.is_right}});
+  for (const PlanToTime& one : request.plans)
+    plans.push_back({{"name", one.name}, {"file", one.file}, {"is_right", one.is_right}});
   nlohmann::json more = nlohmann::json::array();
   for (const CheckedInputs& one : request.more) more.push_back({{"inputs", one.inputs}, {"expected", one.expected}});
   return {{"type", "confirm"},

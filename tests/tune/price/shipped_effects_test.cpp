@@ -40,9 +40,7 @@ TEST(ShippedEffects, AreThoseOfTheNearestNumberOfThreads) {
     EXPECT_EQ(effects_in(file, threads).at("all|").mean, nearest) << threads;
 }
 
-TEST(ShippedEffects, AreNoneForAnotherClassOfProcessor) {
-  EXPECT_TRUE(effects_in(file_for("abacus", {1}), 1).empty());
-}
+TEST(ShippedEffects, AreNoneForAnotherClassOfProcessor) { EXPECT_TRUE(effects_in(file_for("abacus", {1}), 1).empty()); }
 
 }  // namespace
 }  // namespace collage
