@@ -1,19 +1,9 @@
 #include "tune/price/shipped_effects.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "backend/registry.h"
 #include "base/buffer.h"
 
 namespace collage {
-namespace {
-
-/// How far one number of threads is from another.
-double distance(int threads, int other) { return std::abs(std::log2(static_cast<double>(threads) / other)); }
-
-}  // namespace
 
 std::string processor_class() {
 #if defined(__x86_64__)
@@ -28,15 +18,10 @@ EffectTable effects_in(std::string_view text, int threads) {
   if (!json) return {};
   auto effects = read_json("priors", [&] {
     if (json->at("schema") != kPriorsSchema) return EffectTable();
-    const Json* nearest = nullptr;
-    double least = std::numeric_limits<double>::infinity();
-    for (const Json& section : json->at("sections")) {
-      if (section.at("processor") != processor_class()) continue;
-      const double here = distance(threads, section.at("threads"));
-      if (here < least) nearest = &section;
-      least = std::min(least, here);
-    }
-    return nearest == nullptr ? EffectTable() : effects_from(nearest->at("effects"));
+    for (const Json& section : json->at("sections"))
+      if (section.at("processor") == processor_class() && section.at("threads") == threads)
+        return effects_from(section.at("effects"));
+    return EffectTable();
   });
   return effects ? *std::move(effects) : EffectTable();
 }

@@ -15,11 +15,10 @@ inline constexpr const char* kPriorsSchema = "collage.priors/1";
 /// Vector instructions on which the order of implementations depends most: avx512, avx2, other.
 [[nodiscard]] std::string processor_class();
 
-/// Those that a file of this text has for processors like this one, with the number of threads that is nearest; none in
-/// any other text.
+/// Those that a file of this text has for processors like this one; none in any other text.
 [[nodiscard]] EffectTable effects_in(std::string_view text, int threads);
 
-/// None for another class of processor than the file knows, or without a file that can be read.
+/// None for another class of processor or number of threads than the file knows, or without a file that can be read.
 [[nodiscard]] EffectTable shipped_effects(int threads);
 
 }  // namespace collage
