@@ -33,7 +33,7 @@ TEST_F(CliTest, BackendsShowsWhoIsBlockedAndLiftsIt) {
   const std::string model = given("model.onnx", small_network());
   const std::string store = file("costs.sqlite");
   const std::string bad = "test:fault=run-crash";
-  expect_good(run({"tune", model, "-o", file("plan.collage"), "--backends", "onnxruntime," + bad, "--budget", "5s",
+  expect_good(run({"tune", model, "-o", file("plan.collage"), "--backends", "onnxruntime," + bad, "--budget", "10s",
                    "--quiet", "--measure-all", "--store", store}));
   const auto strikes = [&] {
     const Ended ended = run({"backends", "--json", "-", "--store", store});

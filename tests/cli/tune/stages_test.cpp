@@ -27,7 +27,7 @@ TEST_F(StagesTest, EveryValueOfATuneIsPrinted) {
   for (const auto& [stage, part] : shown) {
     // In one store: only the first tune measures.
     const Ended ended = run({"tune", model_, "-o", file("model.collage"), "--backends", "test,test:build=other",
-                             "--budget", "3s", "--quiet", "--store", file("costs.sqlite"), "--dump", stage});
+                             "--budget", "10s", "--quiet", "--store", file("costs.sqlite"), "--dump", stage});
     expect_good(ended);
     EXPECT_THAT(ended.out, HasSubstr(part)) << stage;
   }

@@ -67,7 +67,7 @@ TEST_F(StrategiesTest, ListsThoseOfOneOperator) {
 TEST_F(StrategiesTest, KnowsHowTheyFaredInATune) {
   if (!has_native()) GTEST_SKIP() << "native is not here";
   const std::string model = given("model.onnx", small_network());
-  expect_good(run({"tune", model, "-o", file("model.collage"), "--budget", "5s", "--quiet", "--backends",
+  expect_good(run({"tune", model, "-o", file("model.collage"), "--budget", "10s", "--quiet", "--backends",
                    "native,onnxruntime", "--measure-all", "--store", file("costs.sqlite")}));
   std::size_t timed = 0;
   const nlohmann::json answer = listed({"--backends", "native", "--store", file("costs.sqlite")});
