@@ -164,9 +164,13 @@ Accuracy accuracy_of_bounds(const TuneTask& task, const Priced& priced) {
 Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& env, Priced& priced,
                                        const Estimates& estimates) {
   const auto fresh_bounds = [&]() -> CostBounds& {
-    return priced.bounds.emplace(task.graph(), priced.pool.candidates, accuracy_of_bounds(task, priced),
-                                 peak_rates(env.store), task.options.threads, estimates,
-                                 priced.memory_of_models->known());
+    CostBounds& bounds =
+        priced.bounds.emplace(task.graph(), priced.pool.candidates, accuracy_of_bounds(task, priced),
+                              peak_rates(env.store), task.options.threads, estimates, priced.memory_of_models->known());
+    // What engines took. Costs of bodies say nothing of other candidates.
+    for (std::size_t c = 0; c < priced.costs.size(); ++c)
+      if (is_sampled(priced.costs[c])) bounds.learn(c, priced.costs[c]);
+    return bounds;
   };
   const double budget_s = env.budget.seconds();
   PricingRecord& record =
@@ -180,7 +184,6 @@ Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& e
     }
   }
   CostBounds& bounds = fresh_bounds();
-  for (std::size_t c = 0; c < priced.costs.size(); ++c) bounds.learn(c, priced.costs[c]);
   CoverRequest request = cover_request(task, priced, {});
   COLLAGE_TRY(std::vector<std::size_t> asked,
               take_stored(env, priced.pool.candidates, *priced.pricing, request.costs, bounds));

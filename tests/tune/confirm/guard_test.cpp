@@ -71,6 +71,23 @@ TEST_F(Guard, FinalOverrulesTheHeat) {
   EXPECT_EQ(winner(), "steady");
 }
 
+TEST_F(Guard, FinalTakesForRightWhatTheHeatFoundRight) {
+  add("one", "");
+  add("other", "");
+  std::vector<std::vector<bool>> asked;
+  const auto judged = judge(entries, options, [&](const ConfirmRequest& request) -> Result<std::vector<ConfirmLane>> {
+    asked.emplace_back();
+    std::vector<ConfirmLane> lanes;
+    for (const PlanToTime& plan : request.plans) {
+      asked.back().push_back(plan.is_right);
+      lanes.push_back({.lane = {.name = plan.name, .samples_ns = std::vector<std::int64_t>(11, 1000)}});
+    }
+    return lanes;
+  });
+  ASSERT_TRUE(judged);
+  EXPECT_EQ(asked, (std::vector<std::vector<bool>>{{false, false}, {true, true}}));
+}
+
 TEST_F(Guard, InsideTheNoiseThePlanWithFewerStepsWins) {
   add("many steps", R"({"heat": 1000, "final": [1000, 1010, 1001, 1009]})", 20);
   add("few steps", R"({"heat": 1000, "final": [1010, 1000, 1009, 1001]})", 2);
