@@ -42,7 +42,7 @@ function(collage_install_library folder)
   install(TARGETS collage_${name} EXPORT CollageTargets
     LIBRARY DESTINATION lib COMPONENT ${component}
     INCLUDES DESTINATION include/collage)
-  set(headers PATTERN "*.h" PATTERN "proto.h" EXCLUDE PATTERN "contrib_schemas.h" EXCLUDE)
+  set(headers PATTERN "*.h" PATTERN "proto.h" EXCLUDE PATTERN "schemas" EXCLUDE)
   if(folder STREQUAL "plan")
     install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/signature/key.h" DESTINATION include/collage/plan/signature COMPONENT development)
     return()

@@ -101,8 +101,10 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension, public
     libraries_.push_back(library);
   }
   [[nodiscard]] Result<std::map<std::string, ValueType>> output_types(const std::string& model_bytes) override {
-    if (libraries_.empty()) return {};
-    return onnxruntime_output_types(environment_, paths_of(libraries_), model_bytes);
+    auto types = onnxruntime_output_types(environment_, paths_of(libraries_), model_bytes);
+    // What is wrong with a model without custom operators is said by who runs it.
+    if (!types && libraries_.empty()) return {};
+    return types;
   }
 
   [[nodiscard]] std::vector<std::expected<Artifact, Refusal>> compile(std::span<const CompileRequest> requests,

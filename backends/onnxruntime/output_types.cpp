@@ -147,7 +147,7 @@ Result<Types> onnxruntime_output_types(const std::shared_ptr<Ort::Env>& environm
   auto session = make_session(environment, settings, model, {});
   if (!session) return failed(session.error());
   auto types = guard([&] {
-    const auto shapes = static_inputs(*(*session)->session);
+    const auto shapes = libraries.empty() ? std::nullopt : static_inputs(*(*session)->session);
     return shapes ? types_of_runs(**session, *shapes) : inferred_types(**session);
   });
   if (!types) return failed(types.error());

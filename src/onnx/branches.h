@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "onnx/contrib_schemas.h"
 #include "onnx/proto.h"
+#include "onnx/schemas/contrib_schemas.h"
 
 namespace collage {
 

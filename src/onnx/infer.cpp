@@ -6,10 +6,10 @@
 #include "onnx/body_constants.h"
 #include "onnx/branches.h"
 #include "onnx/check_tensors.h"
-#include "onnx/contrib_schemas.h"
 #include "onnx/fold/fold.h"
 #include "onnx/loop_types.h"
 #include "onnx/rules/attribute_rules.h"
+#include "onnx/schemas/contrib_schemas.h"
 
 namespace collage {
 

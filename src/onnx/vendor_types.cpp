@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "onnx/contrib_schemas.h"
 #include "onnx/known_operators.h"
 #include "onnx/operator_names.h"
+#include "onnx/schemas/contrib_schemas.h"
 #include "onnx/type_proto.h"
 
 namespace collage {

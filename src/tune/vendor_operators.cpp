@@ -65,7 +65,10 @@ void ask_vendors(ImportOptions& options, Registry& registry, std::vector<std::st
     const std::string filler = kFillerEngine;
     return has_libraries(registry) && knows_vendor_operator(registry, {&filler, 1}, domain, op);
   };
-  options.vendor_types = [&registry](const std::string& model) { return types_here(registry, model); };
+  // An engine may die of a file from elsewhere; libraries are code that the user trusts.
+  options.vendor_types = [&registry](const std::string& model) {
+    return has_libraries(registry) ? types_here(registry, model) : Types();
+  };
 }
 
 void ask_types_in(ImportOptions& options, WorkerProcess& worker, const WorkFolder& folder) {

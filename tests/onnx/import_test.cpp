@@ -144,6 +144,34 @@ TEST(Import, KeepsOperatorsOfVendorsThatSomebodyKnowsAndInfersTheirShapes) {
   EXPECT_EQ(graph.nodes[0].domain, "com.microsoft");
 }
 
+TEST(Import, InfersTheShapesOfQuantisedOperatorsOfVendors) {
+  const Graph graph = imported_graph(bytes_of(model_of(R"(<ir_version: 8, opset_import: ["" : 13, "com.microsoft" : 1]>
+      g (uint8[2, 4, 8, 6] x, float s, uint8 z, int8[10, 8] w, int8 wz, int8[10, 12] v, bool[2, 1] k) =>
+        (uint8[a, b] q, float[c, d] f, float[e, o] m, uint8[i, j] r)
+      {
+        c2 = com.microsoft.QLinearConcat<axis = -3>(s, z, x, s, z, x, s, z)
+        p = com.microsoft.QLinearAveragePool<kernel_shape = [2, 2], strides = [2, 2]>(c2, s, z, s, z)
+        last = com.microsoft.QLinearGlobalAveragePool<channels_last = 1>(p, s, z, s, z)
+        pooled = com.microsoft.QLinearGlobalAveragePool(p, s, z, s, z)
+        rows = Flatten(pooled)
+        q = com.microsoft.QGemm<transB = 1>(rows, s, z, w, s, wz, , s, z)
+        f = com.microsoft.QGemm<transB = 1>(rows, s, z, w, s, wz)
+        whole = com.microsoft.MatMulIntegerToFloat(q, v, s, s)
+        real = Cast<to = 1>(q)
+        m = com.microsoft.DynamicQuantizeMatMul(real, v, s)
+        r = com.microsoft.QLinearWhere(k, q, s, z, q, s, z, s, z)
+      })")));
+  EXPECT_EQ(type_of(graph, "c2"), "u8[2,8,8,6]");
+  EXPECT_EQ(type_of(graph, "p"), "u8[2,8,4,3]");
+  EXPECT_EQ(type_of(graph, "last"), "u8[2,1,1,3]");
+  EXPECT_EQ(type_of(graph, "pooled"), "u8[2,8,1,1]");
+  EXPECT_EQ(type_of(graph, "q"), "u8[2,10]");
+  EXPECT_EQ(type_of(graph, "f"), "f32[2,10]");
+  EXPECT_EQ(type_of(graph, "whole"), "f32[2,12]");
+  EXPECT_EQ(type_of(graph, "m"), "f32[2,12]");
+  EXPECT_EQ(type_of(graph, "r"), "u8[2,10]");
+}
+
 TEST(Import, RefusesAnOperatorNobodyKnowsNamingTheNode) {
   const auto standard = import_with(opset_model(13, "g (float[2] x) => (float[2] y) { [culprit] y = Frobnicate(x) }"));
   ASSERT_EQ(code_of(standard), "import/unknown-operator");

@@ -61,6 +61,17 @@ TEST_F(Stages, RecordHoldsEveryValueAndTheRightNumbers) {
   for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(y.data.as<float>()[i], expected[i], 1e-5) << i;
 }
 
+TEST_F(Stages, TypesThatImportCannotInferAreThoseThatTheReferenceInfers) {
+  auto graph = parse_graph(
+      "graph(%x: f32[2,3,3]) -> (%y) { opset ai.onnx 26, com.microsoft 1"
+      " %t: f32[*] = com.microsoft::Inverse(%x) %y: f32[*] = Relu(%t) }");
+  ASSERT_TRUE(graph) << to_string(graph.error());
+  const auto prepared = run(*graph);
+  ASSERT_TRUE(prepared) << to_string(prepared.error());
+  for (const Node& node : prepared->graph.nodes)
+    EXPECT_EQ(to_string(prepared->graph.value(node.outputs[0]).type), "f32[2,3,3]") << node.op_type;
+}
+
 TEST_F(Stages, ConstantPartsAreFoldedByTheReference) {
   Graph graph = test::small_graph();
   // Relu(w) depends on no input.

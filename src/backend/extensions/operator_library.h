@@ -28,8 +28,9 @@ class OperatorLibraryExtension : public Extension {
   /// is refused by compile().
   virtual void add_library(const OperatorLibrary& library) = 0;
 
-  /// The types of the outputs of an ONNX model, by name. Extents are those that runs on made-up inputs give; one on
-  /// which these differ is open. Runs code of the libraries. Error operators/failed.
+  /// The types of the outputs of an ONNX model, by name; without libraries those that the engine infers, or none. With
+  /// libraries extents are those that runs on made-up inputs give; one on which these differ is open. Runs code of the
+  /// libraries. Error operators/failed.
   [[nodiscard]] virtual Result<std::map<std::string, ValueType>> output_types(const std::string& model_bytes) = 0;
 };
 

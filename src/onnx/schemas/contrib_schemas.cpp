@@ -1,4 +1,4 @@
-#include "onnx/contrib_schemas.h"
+#include "onnx/schemas/contrib_schemas.h"
 
 #include <onnx/defs/shape_inference.h>
 
@@ -11,29 +11,15 @@
 
 #include "onnx/parse.h"
 #include "onnx/proto.h"
+#include "onnx/schemas/inference.h"
+#include "onnx/schemas/quantised_schemas.h"
 #include "onnx/small_value.h"
 
 namespace collage {
 namespace {
 
-using InferenceContext = pb::InferenceContext;
-using Dimension = pb::TensorShapeProto::Dimension;
-
 constexpr const char* kMicrosoft = "com.microsoft";
 constexpr const char* kLearning = "ai.onnx.ml";
-
-bool has_shape(InferenceContext& context, std::size_t input) { return pb::hasInputShape(context, input); }
-
-const pb::TensorShapeProto& shape(InferenceContext& context, std::size_t input) {
-  return pb::getInputShape(context, input);
-}
-
-bool has_output(InferenceContext& context, std::size_t output) { return output < context.getNumOutputs(); }
-
-std::int64_t int_of(InferenceContext& context, const char* name, std::int64_t fallback) {
-  const auto* attribute = context.getAttribute(name);
-  return attribute ? attribute->i() : fallback;
-}
 
 Dimension times(std::int64_t factor, const Dimension& dim) {
   Dimension result;
@@ -41,28 +27,19 @@ Dimension times(std::int64_t factor, const Dimension& dim) {
   return result;
 }
 
-/// Output `to` has the type and shape of input `from`.
-void pass_through(InferenceContext& context, std::size_t from, std::size_t to) {
-  if (!has_output(context, to) || from >= context.getNumInputs() || !context.getInputType(from)) return;
-  pb::propagateElemTypeFromInputToOutput(context, from, to);
-  if (has_shape(context, from)) pb::propagateShapeFromInputToOutput(context, from, to);
-}
-
-void same_as_first(InferenceContext& context) { pass_through(context, 0, 0); }
-
 /// Floats in the shape of the first input.
 void floats_as_first(InferenceContext& context) {
   pb::updateOutputElemType(context, 0, pb::TensorProto::FLOAT);
-  if (has_shape(context, 0)) pb::propagateShapeFromInputToOutput(context, 0, 0);
+  if (has_input_shape(context, 0)) pb::propagateShapeFromInputToOutput(context, 0, 0);
 }
 
 /// Floats, so many for each row of the first input: `columns` of the node, nothing when that cannot be told.
 auto floats_by_row(std::function<std::int64_t(InferenceContext&)> columns) {
   return [columns = std::move(columns)](InferenceContext& context) {
     pb::updateOutputElemType(context, 0, pb::TensorProto::FLOAT);
-    if (!has_shape(context, 0) || shape(context, 0).dim_size() != 2) return;
+    if (!has_input_shape(context, 0) || input_shape(context, 0).dim_size() != 2) return;
     pb::TensorShapeProto made;
-    *made.add_dim() = shape(context, 0).dim(0);
+    *made.add_dim() = input_shape(context, 0).dim(0);
     made.add_dim()->set_dim_value(columns(context));
     pb::updateOutputShape(context, 0, made);
   };
@@ -74,48 +51,30 @@ std::int64_t sum_of_ints(InferenceContext& context, const char* name) {
   return std::accumulate(attribute->ints().begin(), attribute->ints().end(), std::int64_t{0});
 }
 
-/// The inference of an operator of ONNX itself.
-auto same_as(const char* op, int version) {
-  return [op, version](InferenceContext& context) {
-    if (const auto* schema = pb::OpSchemaRegistry::Schema(op, version))
-      schema->GetTypeAndShapeInferenceFunction()(context);
-  };
-}
-
-/// Output 0 broadcasts inputs `a` and `b` and has the element type of `a`.
-auto broadcast_of(std::size_t a, std::size_t b) {
-  return [a, b](InferenceContext& context) {
-    if (a >= context.getNumInputs() || !context.getInputType(a)) return;
-    pb::propagateElemTypeFromInputToOutput(context, a, 0);
-    if (!has_shape(context, a) || !has_shape(context, b)) return;
-    pb::bidirectionalBroadcastShapeInference(shape(context, a), shape(context, b),
-                                             *context.getOutputType(0)->mutable_tensor_type()->mutable_shape());
-  };
-}
-
 /// (x, skip, gamma, ...) -> y, mean, inverse deviation, x + skip.
 void infer_skip_layer_norm(InferenceContext& context) {
   pass_through(context, 0, 0);
   pass_through(context, 0, 3);
   for (const std::size_t statistic : {std::size_t{1}, std::size_t{2}}) {
-    if (!has_output(context, statistic) || !has_shape(context, 0)) continue;
+    if (!has_output(context, statistic) || !has_input_shape(context, 0)) continue;
     auto* type = context.getOutputType(statistic)->mutable_tensor_type();
     type->set_elem_type(pb::TensorProto::FLOAT);
-    *type->mutable_shape() = shape(context, 0);
+    *type->mutable_shape() = input_shape(context, 0);
     if (const int rank = type->shape().dim_size(); rank > 0)
       type->mutable_shape()->mutable_dim(rank - 1)->set_dim_value(1);
   }
 }
 
-/// (input_ids [b, s], segment_ids, word_embedding [v, h], ...) -> [b, s, h], mask_index [b], embedding_sum [b, s, h].
-void infer_embed_layer_norm(InferenceContext& context) {
-  if (context.getNumInputs() < 3 || !context.getInputType(2)) return;
-  pb::propagateElemTypeFromInputToOutput(context, 2, 0);
-  if (has_output(context, 2)) pb::propagateElemTypeFromInputToOutput(context, 2, 2);
+/// (input_ids [b, s], segment_ids, word_embedding [v, h], ...) -> [b, s, h], mask_index [b], embedding_sum [b, s, h],
+/// in the element type of input `floats`.
+void infer_embed_layer_norm(InferenceContext& context, std::size_t floats) {
+  if (context.getNumInputs() < 3) return;
+  pass_element(context, floats, 0);
+  pass_element(context, floats, 2);
   if (has_output(context, 1)) pb::updateOutputElemType(context, 1, pb::TensorProto::INT32);
-  if (!has_shape(context, 0) || !has_shape(context, 2)) return;
-  const auto& ids = shape(context, 0);
-  const auto& table = shape(context, 2);
+  if (!has_input_shape(context, 0) || !has_input_shape(context, 2)) return;
+  const auto& ids = input_shape(context, 0);
+  const auto& table = input_shape(context, 2);
   if (ids.dim_size() != 2 || table.dim_size() != 2) return;
   pb::TensorShapeProto out = ids;
   *out.add_dim() = table.dim(1);
@@ -134,23 +93,29 @@ Dimension value_width(InferenceContext& context, const Dimension& packed) {
   return width;
 }
 
-/// (input [b, s, i], weights [i, 3h], bias, mask, past [2, b, heads, p, d]) -> [b, s, h], present [2, b, heads, p+s,
-/// d].
-void infer_attention(InferenceContext& context) {
-  if (context.getNumInputs() < 2 || !context.getInputType(0)) return;
-  pb::propagateElemTypeFromInputToOutput(context, 0, 0);
-  if (has_output(context, 1)) pb::propagateElemTypeFromInputToOutput(context, 0, 1);
-  if (!has_shape(context, 0) || !has_shape(context, 1)) return;
-  const auto& input = shape(context, 0);
-  const auto& weights = shape(context, 1);
+/// Inputs of an attention that stand at another place where it is quantised.
+struct AttentionInputs {
+  std::size_t floats = 0;  ///< one in the element type of the outputs
+  std::size_t past = 0;
+};
+
+/// (input [b, s, i], weights [i, 3h], ..., past [2, b, heads, p, d]) -> [b, s, h], present [2, b, heads, p+s, d].
+void infer_attention(InferenceContext& context, AttentionInputs at) {
+  if (context.getNumInputs() < 2) return;
+  pass_element(context, at.floats, 0);
+  pass_element(context, at.floats, 1);
+  if (!has_input_shape(context, 0) || !has_input_shape(context, 1)) return;
+  const auto& input = input_shape(context, 0);
+  const auto& weights = input_shape(context, 1);
   if (input.dim_size() != 3 || weights.dim_size() != 2) return;
   pb::TensorShapeProto out;
   *out.add_dim() = input.dim(0);
   *out.add_dim() = input.dim(1);
   *out.add_dim() = value_width(context, weights.dim(1));
   pb::updateOutputShape(context, 0, out);
-  if (!has_output(context, 1) || !has_shape(context, 4) || shape(context, 4).dim_size() != 5) return;
-  pb::TensorShapeProto present = shape(context, 4);
+  if (!has_output(context, 1) || !has_input_shape(context, at.past) || input_shape(context, at.past).dim_size() != 5)
+    return;
+  pb::TensorShapeProto present = input_shape(context, at.past);
   auto* length = present.mutable_dim(3);
   const Dimension past = *length;
   length->Clear();
@@ -165,10 +130,10 @@ void infer_attention(InferenceContext& context) {
 void infer_multi_head_attention(InferenceContext& context) {
   if (!context.getInputType(0)) return;
   pb::propagateElemTypeFromInputToOutput(context, 0, 0);
-  if (!has_shape(context, 0) || shape(context, 0).dim_size() != 3) return;
-  pb::TensorShapeProto out = shape(context, 0);
-  if (has_shape(context, 2)) {
-    const auto& value = shape(context, 2);
+  if (!has_input_shape(context, 0) || input_shape(context, 0).dim_size() != 3) return;
+  pb::TensorShapeProto out = input_shape(context, 0);
+  if (has_input_shape(context, 2)) {
+    const auto& value = input_shape(context, 2);
     if (value.dim_size() == 3)
       *out.mutable_dim(2) = value.dim(2);
     else if (value.dim_size() == 4)
@@ -181,26 +146,9 @@ void infer_multi_head_attention(InferenceContext& context) {
 
 /// MatMul whose operands may be transposed in their last two dimensions.
 void infer_fused_mat_mul(InferenceContext& context) {
-  if (context.getNumInputs() < 2 || !context.getInputType(0)) return;
-  pb::propagateElemTypeFromInputToOutput(context, 0, 0);
+  pass_element(context, 0, 0);
   if (int_of(context, "transBatchA", 0) != 0 || int_of(context, "transBatchB", 0) != 0) return;
-  if (!has_shape(context, 0) || !has_shape(context, 1)) return;
-  pb::TensorShapeProto a = shape(context, 0);
-  pb::TensorShapeProto b = shape(context, 1);
-  const int rank_a = a.dim_size();
-  const int rank_b = b.dim_size();
-  if (rank_a < 2 || rank_b < 2) return;
-  if (int_of(context, "transA", 0) != 0) a.mutable_dim()->SwapElements(rank_a - 1, rank_a - 2);
-  if (int_of(context, "transB", 0) != 0) b.mutable_dim()->SwapElements(rank_b - 1, rank_b - 2);
-  pb::TensorShapeProto batch_a;
-  pb::TensorShapeProto batch_b;
-  for (int i = 0; i < rank_a - 2; ++i) *batch_a.add_dim() = a.dim(i);
-  for (int i = 0; i < rank_b - 2; ++i) *batch_b.add_dim() = b.dim(i);
-  pb::TensorShapeProto out;
-  pb::bidirectionalBroadcastShapeInference(batch_a, batch_b, out);
-  *out.add_dim() = a.dim(rank_a - 2);
-  *out.add_dim() = b.dim(rank_b - 1);
-  pb::updateOutputShape(context, 0, out);
+  infer_product(context, 0, 1, {.a = int_of(context, "transA", 0) != 0, .b = int_of(context, "transB", 0) != 0});
 }
 
 /// A [.., k] with packed weights of N columns -> [.., N].
@@ -208,8 +156,8 @@ void infer_mat_mul_n_bits(InferenceContext& context) {
   if (!context.getInputType(0)) return;
   pb::propagateElemTypeFromInputToOutput(context, 0, 0);
   const std::int64_t columns = int_of(context, "N", -1);
-  if (columns < 0 || !has_shape(context, 0) || shape(context, 0).dim_size() == 0) return;
-  pb::TensorShapeProto out = shape(context, 0);
+  if (columns < 0 || !has_input_shape(context, 0) || input_shape(context, 0).dim_size() == 0) return;
+  pb::TensorShapeProto out = input_shape(context, 0);
   out.mutable_dim(out.dim_size() - 1)->set_dim_value(columns);
   pb::updateOutputShape(context, 0, out);
 }
@@ -312,21 +260,19 @@ Schemas::Schemas(UnfitBranches& unfit) {
   add(kLearning, "DictVectorizer", infer_dict_vectorizer);
   add(kMicrosoft, "FusedConv", same_as("Conv", 11));
   add(kMicrosoft, "FusedGemm", same_as("Gemm", 13));
-  for (const char* op : {"FastGelu", "Gelu", "QuickGelu", "RotaryEmbedding", "QLinearLeakyRelu", "QLinearSigmoid",
-                         "QLinearSoftmax", "SimplifiedLayerNormalization"})
+  for (const char* op : {"FastGelu", "Gelu", "QuickGelu", "RotaryEmbedding", "SimplifiedLayerNormalization"})
     add(kMicrosoft, op, same_as_first);
   add(kMicrosoft, "BiasGelu", broadcast_of(0, 1));
-  add(kMicrosoft, "QLinearAdd", broadcast_of(0, 3));
-  add(kMicrosoft, "QLinearMul", broadcast_of(0, 3));
-  add(kMicrosoft, "QuantizeLinear", same_as("QuantizeLinear", 13));
-  add(kMicrosoft, "DequantizeLinear", same_as("DequantizeLinear", 13));
   add(kMicrosoft, "SkipLayerNormalization", infer_skip_layer_norm);
   add(kMicrosoft, "SkipSimplifiedLayerNormalization", infer_skip_layer_norm);
-  add(kMicrosoft, "EmbedLayerNormalization", infer_embed_layer_norm);
-  add(kMicrosoft, "Attention", infer_attention);
+  add(kMicrosoft, "EmbedLayerNormalization", [](auto& context) { infer_embed_layer_norm(context, 2); });
+  add(kMicrosoft, "QEmbedLayerNormalization", [](auto& context) { infer_embed_layer_norm(context, 8); });
+  add(kMicrosoft, "Attention", [](auto& context) { infer_attention(context, {.floats = 0, .past = 4}); });
+  add(kMicrosoft, "QAttention", [](auto& context) { infer_attention(context, {.floats = 2, .past = 8}); });
   add(kMicrosoft, "MultiHeadAttention", infer_multi_head_attention);
   add(kMicrosoft, "FusedMatMul", infer_fused_mat_mul);
   add(kMicrosoft, "MatMulNBits", infer_mat_mul_n_bits);
+  for (auto& [op, infer] : quantised_inference()) add(kMicrosoft, op.c_str(), std::move(infer));
 }
 
 const pb::OpSchema* Schemas::with_bounded_propagation(const pb::OpSchema* schema) const {
