@@ -116,16 +116,13 @@ class NarrowTune {
     return tune(options, registry());
   }
 
-  /// With the costs that are measured, and time for a plan made before they are, on a slow machine too.
-  Result<TuneReport> run_once(const std::string& bound) {
-    TuneOptions options = options_for(bound);
-    options.budget_s = 10 * test::kAmpleBudgetSeconds;
-    return tune(options, registry());
-  }
+  /// With the costs that are measured, and time for a plan made before they are.
+  Result<TuneReport> run_once(const std::string& bound) { return tune(options_for(bound), registry()); }
 
  private:
   [[nodiscard]] TuneOptions options_for(const std::string& bound) const {
     TuneOptions options = test::small_tune(scratch_, {"native"});
+    options.budget_s = 10 * test::kAmpleBudgetSeconds;  // compiling takes long on a busy machine
     options.bound = output_bound_of(bound);
     options.accuracy = options.bound->accuracy;
     options.rules = {{.kind = NodeRule::Kind::kPin, .glob = "*", .backend = "native"}};
