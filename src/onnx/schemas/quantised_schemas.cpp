@@ -1,6 +1,6 @@
 #include "onnx/schemas/quantised_schemas.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -46,7 +46,9 @@ void infer_concat(InferenceContext& context) {
   for (std::size_t i = kFirst; i < context.getNumInputs(); i += kStep) {
     if (!has_input_shape(context, i) || input_shape(context, i).dim_size() != out.dim_size()) return;
     const Dimension& dim = input_shape(context, i).dim(*axis);
-    length = length && dim.has_dim_value() ? std::optional(*length + dim.dim_value()) : std::nullopt;
+    std::int64_t sum = 0;
+    const bool is_known = length && dim.has_dim_value() && !__builtin_add_overflow(*length, dim.dim_value(), &sum);
+    length = is_known ? std::optional(sum) : std::nullopt;
   }
   out.mutable_dim(*axis)->Clear();
   if (length) out.mutable_dim(*axis)->set_dim_value(*length);
