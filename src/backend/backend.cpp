@@ -3,7 +3,8 @@
 namespace collage {
 
 Result<DynamicOutput> Call::dynamic_output(std::size_t port) {
-  return fail(ExitCode::kBug, "backend/no-dynamic-output", "output port " + std::to_string(port),
+  // Which outputs are open is said by a plan file, which may be damaged.
+  return fail(ExitCode::kBadInput, "backend/no-dynamic-output", "output port " + std::to_string(port),
               "a kernel that writes bound buffers only", "ports of unknown shape");
 }
 
