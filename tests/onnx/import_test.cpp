@@ -172,6 +172,19 @@ TEST(Import, InfersTheShapesOfQuantisedOperatorsOfVendors) {
   EXPECT_EQ(type_of(graph, "r"), "u8[2,10]");
 }
 
+TEST(Import, InfersTheShapesOfQuantisedLayersOfVendors) {
+  const Graph graph = imported_graph(bytes_of(model_of(R"(<ir_version: 8, opset_import: ["" : 13, "com.microsoft" : 1]>
+      g (float[7, 2, 3] x, int8[1, 3, 20] w, int8[1, 5, 20] r, float[1] s, int8[1] z, int32[2, 6] ids, uint8[30, 8] words,
+         uint8[9, 8] places, uint8[8] row, float t, uint8 u) => (float[a, b, c, d] all, float[e, f, g] last, float[h, i, j] y)
+      {
+        all, last = com.microsoft.DynamicQuantizeLSTM<hidden_size = 5>(x, w, r, , , , , , s, z, s, z)
+        y, mask = com.microsoft.QEmbedLayerNormalization(ids, , words, places, , row, row, , t, t, , t, t, u, u, , u, u)
+      })")));
+  EXPECT_EQ(type_of(graph, "all"), "f32[7,1,2,5]");
+  EXPECT_EQ(type_of(graph, "last"), "f32[1,2,5]");
+  EXPECT_EQ(type_of(graph, "y"), "f32[2,6,8]");
+}
+
 TEST(Import, RefusesAnOperatorNobodyKnowsNamingTheNode) {
   const auto standard = import_with(opset_model(13, "g (float[2] x) => (float[2] y) { [culprit] y = Frobnicate(x) }"));
   ASSERT_EQ(code_of(standard), "import/unknown-operator");

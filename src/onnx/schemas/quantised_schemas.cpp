@@ -60,7 +60,7 @@ void infer_where(InferenceContext& context) {
   pass_element(context, 1, 0);
   std::vector<const pb::TensorShapeProto*> shapes;
   for (const std::size_t input : {std::size_t{0}, std::size_t{1}, std::size_t{4}}) {
-    if (input >= context.getNumInputs() || !has_input_shape(context, input)) return;
+    if (!has_input_shape(context, input)) return;
     shapes.push_back(&input_shape(context, input));
   }
   pb::multidirectionalBroadcastShapeInference(shapes,
