@@ -6,9 +6,11 @@
 #include <memory>
 
 #include "api/run/loaded_plan.h"
+#include "backend/roles.h"
 #include "numbers/output_bound.h"
 #include "numbers/record.h"
 #include "plan/realise.h"
+#include "region/narrow_variant.h"
 #include "region/value_json.h"
 #include "timing/canary.h"
 #include "timing/sampling.h"
@@ -60,12 +62,22 @@ Result<void> judge_outputs(const Session& session, const OutputBound& bound, con
   return {};
 }
 
-/// On all inputs. Those that are timed are in place before and after.
+/// Whether it stores or computes float32 numbers of the model in 16 bits, or may, as an engine at its default does.
+bool uses_16_bits(const PlanBody& plan) {
+  const auto is_stored_in_them = [](const PlanValue& value) { return value.place.format.narrow().has_value(); };
+  const auto may_compute_in_them = [](const PlanStep& step) {
+    return is_at_default_precision(step.backend) || is_narrow(Variant{.name = step.variant}) ||
+           std::ranges::any_of(bodies_of(step), uses_16_bits);
+  };
+  return std::ranges::any_of(plan.values, is_stored_in_them) || std::ranges::any_of(plan.steps, may_compute_in_them);
+}
+
+/// On the timed inputs, and on the others where 16 bits may round more. The timed ones are in place before and after.
 Result<void> judge_all(Session& session, bool is_right, const ConfirmRequest& request, const Record& inputs,
                        const Record& expected, ConfirmLane& lane) {
   const OutputBound bound = bound_in_plan(request.accuracy);
   COLLAGE_TRY_VOID(judge_outputs(session, bound, expected, lane));
-  if (is_right || request.more.empty()) return {};
+  if (is_right || request.more.empty() || !uses_16_bits(session.plan())) return {};
   for (const CheckedInputs& more : request.more) {
     COLLAGE_TRY(const Record other, Record::open(more.inputs));
     COLLAGE_TRY(const Record wanted, Record::open(more.expected));

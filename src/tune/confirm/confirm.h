@@ -32,7 +32,7 @@ struct ConfirmRequest {
   std::vector<PlanToTime> plans;
   std::string inputs;                    ///< a record holding every model input by name
   std::string expected;                  ///< a record holding every model output by name; "" = outputs are not checked
-  std::vector<CheckedInputs> more = {};  ///< inputs on which outputs are checked, too, before anything is timed
+  std::vector<CheckedInputs> more = {};  ///< on which outputs of plans with 16 bits are checked, too, before any timing
   std::string accuracy = "standard";     ///< the bound on the outputs (numbers/output_bound.h)
   int threads = 1;
   double seconds = 3;

@@ -1,6 +1,8 @@
 // Class fast: steps in 16 bits that are right one by one, and together are not.
 #include "api/tune/verify.h"
+#include "numbers/record.h"
 #include "tests/tune/end_to_end/misbehaviour_fixture.h"
+#include "tune/confirm/confirm.h"
 
 namespace collage {
 namespace {
@@ -26,6 +28,30 @@ class OutputsInClassFast : public ::testing::Test {
     return tune_with({instance}, bound, pins);
   }
 
+  /// What makes of a plan to be wrong on other inputs than those of the tune, and right on those; empty when it is not
+  /// asked about them.
+  Result<std::string> failure_on_more_inputs(const std::string& plan) {
+    Registry registry(test::module_folders());
+    COLLAGE_TRY(const LoadedPlan loaded, LoadedPlan::load(plan, registry));
+    COLLAGE_TRY(Session session, loaded.make_session());
+    const std::vector<Tensor> inputs(session.inputs().size(), test::numbers({6, 16}, 1));
+    COLLAGE_TRY_VOID(session.set_inputs(inputs));
+    COLLAGE_TRY_VOID(session.run());
+    COLLAGE_TRY(const std::vector<Tensor> outputs, session.copy_outputs());
+    const std::vector<Tensor> others(outputs.size(), test::numbers({6, 16}, 100));
+    COLLAGE_TRY_VOID(write_record(scratch_.file("inputs"), session.inputs(), inputs));
+    COLLAGE_TRY_VOID(write_record(scratch_.file("outputs"), session.outputs(), outputs));
+    COLLAGE_TRY_VOID(write_record(scratch_.file("others"), session.outputs(), others));
+    COLLAGE_TRY(const std::vector<ConfirmLane> lanes,
+                confirm_here({.plans = {{.name = "plan", .file = plan}},
+                              .inputs = scratch_.file("inputs"),
+                              .expected = scratch_.file("outputs"),
+                              .more = {{.inputs = scratch_.file("inputs"), .expected = scratch_.file("others")}},
+                              .min_rounds = 0},
+                             registry));
+    return lanes.front().failure;
+  }
+
   Result<TuneReport> tuned_again(const std::string& instance) { return tune_with({instance}, std::nullopt); }
 
   static std::size_t narrow_steps(const TuneReport& report) {
@@ -48,6 +74,13 @@ class OutputsInClassFast : public ::testing::Test {
   }
 
  private:
+  static Result<void> write_record(const std::string& path, const std::vector<TensorPort>& ports,
+                                   const std::vector<Tensor>& tensors) {
+    COLLAGE_TRY(RecordWriter writer, RecordWriter::create(path));
+    for (std::size_t p = 0; p < ports.size(); ++p) COLLAGE_TRY_VOID(writer.add(ports[p].name, tensors[p]));
+    return writer.finish();
+  }
+
   Result<TuneReport> tune_with(const std::vector<std::string>& others, const std::optional<OutputBound>& bound,
                                const std::vector<NodeRule>& pins = {}) {
     TuneOptions options;
@@ -123,6 +156,24 @@ TEST_F(OutputsInClassFast, ABoundOfTheUsersDecidesHowManyStay) {
   ASSERT_TRUE(report) << to_string(report.error());
   EXPECT_EQ(narrow_steps(*report), 0U) << report->cover;
   expect_right_outputs(*report);
+}
+
+/// A plan in full precision is judged as in class standard. A model that chooses by the last bits of its numbers has
+/// some inputs on which no engine gives the outputs of the reference.
+TEST_F(OutputsInClassFast, OnlyPlansWithSixteenBitsAreJudgedOnMoreInputs) {
+  const std::string instance = "test:narrow=1.001";
+  const std::vector<NodeRule> pins = {{.kind = NodeRule::Kind::kPin, .glob = "*", .backend = instance}};
+  const auto narrow = tuned(instance, std::nullopt, pins);
+  ASSERT_TRUE(narrow) << to_string(narrow.error());
+  const auto narrow_failure = failure_on_more_inputs(narrow->plan);
+  ASSERT_TRUE(narrow_failure) << to_string(narrow_failure.error());
+  EXPECT_NE(*narrow_failure, "");
+
+  const auto full = tuned(instance, output_bound_of("max=1e-5"), pins);
+  ASSERT_TRUE(full) << to_string(full.error());
+  const auto full_failure = failure_on_more_inputs(full->plan);
+  ASSERT_TRUE(full_failure) << to_string(full_failure.error());
+  EXPECT_EQ(*full_failure, "");
 }
 
 TEST_F(OutputsInClassFast, AStepThatRoundsTooMuchIsRefused) {
