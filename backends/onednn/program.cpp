@@ -1,6 +1,7 @@
 #include "program.h"
 
 #include <array>
+#include <tuple>
 
 #include "backends/common/fields/json_fields.h"
 #include "base/json.h"
@@ -13,6 +14,7 @@ namespace collage::onednn {
 namespace {
 
 using json_fields::enum_of;
+using json_fields::Field;
 using json_fields::get;
 using json_fields::put;
 using json_fields::word_of;
@@ -24,20 +26,37 @@ constexpr std::array kOpKinds = {"convolution", "deconvolution", "matmul", "inne
                                  "binary",      "prelu",         "concat", "resampling",    "softmax", "layer_norm",
                                  "batch_norm",  "reduction",     "lrn",    "reorder",       "split"};
 
+// Left out where they have their default.
+constexpr std::tuple kTensorFields{
+    Field{"strides", &TensorInfo::strides},     Field{"stored", &TensorInfo::stored},
+    Field{"diagonal", &TensorInfo::diagonal},   Field{"offset", &TensorInfo::offset},
+    Field{"positions", &TensorInfo::positions}, Field{"scale", &TensorInfo::scale},
+    Field{"numbers", &TensorInfo::numbers},     Field{"split_axis", &TensorInfo::split_axis}};
+constexpr std::tuple kPostFields{Field{"algorithm", &PostOp::algorithm}, Field{"alpha", &PostOp::alpha},
+                                 Field{"beta", &PostOp::beta},           Field{"tensor", &PostOp::tensor},
+                                 Field{"second", &PostOp::second},       Field{"kernel", &PostOp::kernel},
+                                 Field{"stride", &PostOp::stride},       Field{"padding", &PostOp::padding}};
+constexpr std::tuple kOpFields{Field{"algorithm", &Op::algorithm},
+                               Field{"kernel", &Op::kernel},
+                               Field{"strides", &Op::strides},
+                               Field{"dilations", &Op::dilations},
+                               Field{"begin", &Op::begin},
+                               Field{"end", &Op::end},
+                               Field{"axis", &Op::axis},
+                               Field{"alpha", &Op::alpha},
+                               Field{"beta", &Op::beta},
+                               Field{"epsilon", &Op::epsilon},
+                               Field{"family", &Op::family},
+                               Field{"implementation", &Op::implementation},
+                               Field{"only_if_apart", &Op::only_if_apart}};
+
 json json_of(const TensorInfo& tensor) {
   json object = {{"role", word_of(kRoles, tensor.role)},
                  {"index", tensor.index},
                  {"type", collage::name_of(tensor.type)},
                  {"extents", tensor.extents},
                  {"layout", name_of(tensor.layout)}};
-  put(object, "strides", tensor.strides);
-  put(object, "stored", tensor.stored);
-  put(object, "diagonal", tensor.diagonal);
-  put(object, "offset", tensor.offset);
-  put(object, "positions", tensor.positions);
-  put(object, "scale", tensor.scale, 1.F);
-  put(object, "numbers", tensor.numbers);
-  put(object, "split_axis", tensor.split_axis, -1);
+  put(object, tensor, kTensorFields);
   return object;
 }
 
@@ -51,41 +70,20 @@ TensorInfo tensor_of(const json& object) {
   tensor.type = *type;
   tensor.layout = *layout;
   object.at("extents").get_to(tensor.extents);
-  get(object, "strides", tensor.strides);
-  get(object, "stored", tensor.stored);
-  get(object, "diagonal", tensor.diagonal);
-  get(object, "offset", tensor.offset);
-  get(object, "positions", tensor.positions);
-  get(object, "scale", tensor.scale);
-  get(object, "numbers", tensor.numbers);
-  get(object, "split_axis", tensor.split_axis);
+  get(object, tensor, kTensorFields);
   return tensor;
 }
 
 json json_of(const PostOp& post) {
   json object = {{"kind", word_of(kPostKinds, post.kind)}};
-  put(object, "algorithm", post.algorithm);
-  put(object, "alpha", post.alpha);
-  put(object, "beta", post.beta);
-  put(object, "tensor", post.tensor, -1);
-  put(object, "second", post.second, -1);
-  put(object, "kernel", post.kernel);
-  put(object, "stride", post.stride);
-  put(object, "padding", post.padding);
+  put(object, post, kPostFields);
   return object;
 }
 
 PostOp post_of(const json& object) {
   PostOp post;
   post.kind = enum_of<PostOp::Kind>(kPostKinds, object.at("kind"));
-  get(object, "algorithm", post.algorithm);
-  get(object, "alpha", post.alpha);
-  get(object, "beta", post.beta);
-  get(object, "tensor", post.tensor);
-  get(object, "second", post.second);
-  get(object, "kernel", post.kernel);
-  get(object, "stride", post.stride);
-  get(object, "padding", post.padding);
+  get(object, post, kPostFields);
   return post;
 }
 
@@ -106,19 +104,7 @@ Scaling scaling_of(const json& list) {
 
 json json_of(const Op& op) {
   json object = {{"kind", word_of(kOpKinds, op.kind)}, {"inputs", op.inputs}, {"output", op.output}};
-  put(object, "algorithm", op.algorithm);
-  put(object, "kernel", op.kernel);
-  put(object, "strides", op.strides);
-  put(object, "dilations", op.dilations);
-  put(object, "begin", op.begin);
-  put(object, "end", op.end);
-  put(object, "axis", op.axis);
-  put(object, "alpha", op.alpha);
-  put(object, "beta", op.beta);
-  put(object, "epsilon", op.epsilon);
-  put(object, "family", op.family);
-  put(object, "implementation", op.implementation);
-  put(object, "only_if_apart", op.only_if_apart);
+  put(object, op, kOpFields);
   if (op.scaling != Scaling()) object["scaling"] = json_of(op.scaling);
   for (const PostOp& post : op.post) object["post"].push_back(json_of(post));
   return object;
@@ -129,19 +115,7 @@ Op op_of(const json& object) {
   op.kind = enum_of<OpKind>(kOpKinds, object.at("kind"));
   object.at("inputs").get_to(op.inputs);
   object.at("output").get_to(op.output);
-  get(object, "algorithm", op.algorithm);
-  get(object, "kernel", op.kernel);
-  get(object, "strides", op.strides);
-  get(object, "dilations", op.dilations);
-  get(object, "begin", op.begin);
-  get(object, "end", op.end);
-  get(object, "axis", op.axis);
-  get(object, "alpha", op.alpha);
-  get(object, "beta", op.beta);
-  get(object, "epsilon", op.epsilon);
-  get(object, "family", op.family);
-  get(object, "implementation", op.implementation);
-  get(object, "only_if_apart", op.only_if_apart);
+  get(object, op, kOpFields);
   if (const auto scaling = object.find("scaling"); scaling != object.end()) op.scaling = scaling_of(*scaling);
   if (const auto posts = object.find("post"); posts != object.end())
     for (const json& post : *posts) op.post.push_back(post_of(post));

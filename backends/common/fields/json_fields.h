@@ -1,10 +1,11 @@
-// Fields of the JSON objects in artifacts: those with their default value are left out, and words stand for
-// enumerators. In:  an object, a field's name. Out: the field written or read. Source: nlohmann's json, whose
-// exceptions readers let pass to their caller.
+// Fields of the JSON objects in artifacts, listed once for writing and reading, and words that stand for enumerators.
+// In:  an object, a struct and the list of its fields. Out: the fields written or read.
+// Source: nlohmann's json, whose exceptions readers let pass to their caller.
 #pragma once
 
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "base/json_numbers.h"
 #include "ir/type.h"
@@ -24,20 +25,30 @@ const char* word_of(const Names& names, Enum value) {
   return names[static_cast<std::size_t>(value)];
 }
 
-/// Writes a field unless it has its default, so that artifacts stay small.
-template <class T>
-void put(nlohmann::json& object, const char* name, const T& value, const T& absent = {}) {
-  if (value != absent) object[name] = value;
+/// A member and its name in the text.
+template <class Struct, class T>
+struct Field {
+  const char* name;
+  T Struct::*member;
+};
+
+/// Writes the members of a list of fields, without those that have the values of a new Struct: artifacts stay small.
+template <class Struct, class... T>
+void put(nlohmann::json& object, const Struct& value, const std::tuple<Field<Struct, T>...>& fields) {
+  const Struct absent;
+  const auto put_one = [&](const auto& field) {
+    if (value.*field.member != absent.*field.member) object[field.name] = value.*field.member;
+  };
+  std::apply([&](const auto&... field) { (put_one(field), ...); }, fields);
 }
 
-inline void put(nlohmann::json& object, const char* name, const Extents& value) {
-  if (!value.empty()) object[name] = value;
-}
-
-/// Leaves `value` as it is where there is no such field.
-template <class T>
-void get(const nlohmann::json& object, const char* name, T& value) {
-  if (const auto found = object.find(name); found != object.end()) value = found->get<T>();
+/// Reads them. Members whose field is not there stay as they are.
+template <class Struct, class... T>
+void get(const nlohmann::json& object, Struct& value, const std::tuple<Field<Struct, T>...>& fields) {
+  const auto get_one = [&](const auto& field) {
+    if (const auto found = object.find(field.name); found != object.end()) found->get_to(value.*field.member);
+  };
+  std::apply([&](const auto&... field) { (get_one(field), ...); }, fields);
 }
 
 }  // namespace collage::json_fields
