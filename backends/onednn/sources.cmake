@@ -13,7 +13,8 @@ set(COLLAGE_ONEDNN_SOURCES
   ../common/build_id/build_id.cpp
   ../common/window/window.cpp
   ../common/quantised/bytes.cpp
-  analysis/analysis_bytes.cpp lowering/lower_bytes.cpp check_operation.cpp lowering/split.cpp primitives/split.cpp)
+  analysis/analysis_bytes.cpp lowering/lower_bytes.cpp check_operation.cpp lowering/split.cpp primitives/split.cpp
+  primitives/attributes.cpp)
 list(TRANSFORM COLLAGE_ONEDNN_SOURCES PREPEND "${COLLAGE_ONEDNN_FOLDER}/")
 find_package(OpenMP COMPONENTS CXX QUIET)
 

@@ -8,103 +8,14 @@
 
 #include "check_program.h"
 #include "primitives/algorithms.h"
+#include "primitives/attributes.h"
+#include "primitives/versions.h"
 
 namespace collage::onednn {
 namespace {
 
 using dnnl::memory;
 using dnnl::prop_kind;
-
-// What versions 2 and 3 of the library name or call differently.
-#if DNNL_VERSION_MAJOR >= 3
-using Softmax = dnnl::softmax_forward;
-constexpr bool kTakesResult = true;
-
-void append_eltwise(dnnl::post_ops& posts, dnnl::algorithm algorithm, float alpha, float beta) {
-  posts.append_eltwise(algorithm, alpha, beta);
-}
-
-void append_depthwise(dnnl::post_ops& posts, const PostOp& post) {
-  constexpr auto kType = memory::data_type::f32;
-  posts.append_dw(kType, kType, kType, post.kernel, post.stride, post.padding);
-}
-
-dnnl::concat::primitive_desc describe_concat(const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
-                                             const memory::desc& result, int axis,
-                                             const std::vector<memory::desc>& sources) {
-  return {engine, result, axis, sources, attributes};
-}
-
-constexpr std::array kScaledSlots = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST};
-
-/// Which axes of the weights their scales run over: one number for each output. The library does not count them.
-int axes_of_scales(const Op& op, const TensorInfo& weights, const TensorInfo& scales) {
-  const std::int64_t count = element_count(scales.extents);
-  if (count == 1) return 0;
-  const std::size_t rank = weights.extents.size();
-  const bool has_groups = op.kind == OpKind::kConvolution && rank == op.strides.size() + 3;
-  const std::int64_t outputs = op.kind == OpKind::kMatMul ? weights.extents.back()
-                               : has_groups               ? weights.extents[0] * weights.extents[1]
-                                                          : weights.extents[0];
-  if (count != outputs) throw std::runtime_error("scales of other than each output");
-  if (op.kind == OpKind::kMatMul) return 1 << (rank - 1);
-  return has_groups ? 3 : 1;
-}
-
-void set_scaling(const Program& program, const Op& op, dnnl::primitive_attr& attributes) {
-  const auto at = [&](int tensor) -> const TensorInfo& { return program.tensors[static_cast<std::size_t>(tensor)]; };
-  const std::array scales = {op.scaling.source, op.scaling.weights, op.scaling.result};
-  const std::array zeros = {op.scaling.source_zero, op.scaling.weights_zero, op.scaling.result_zero};
-  for (std::size_t i = 0; i < kScaledSlots.size(); ++i) {
-    const bool is_weights = kScaledSlots[i] == DNNL_ARG_WEIGHTS;
-    if (scales[i] >= 0)
-      attributes.set_scales_mask(kScaledSlots[i], is_weights ? axes_of_scales(op, at(op.inputs[1]), at(scales[i])) : 0);
-    if (zeros[i] >= 0) attributes.set_zero_points_mask(kScaledSlots[i], 0);
-  }
-}
-
-/// The first implementation of an operation, and the way to the next.
-template <class Forward>
-struct Candidates {
-  template <class... What>
-  Candidates(const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const What&... what)
-      : at(engine, what..., attributes, true) {}
-  typename Forward::primitive_desc at;
-};
-#else
-using Softmax = dnnl::softmax_v2_forward;
-constexpr bool kTakesResult = false;
-
-/// Bytes are not computed with here (library.h).
-void set_scaling(const Program&, const Op& op, dnnl::primitive_attr&) {
-  if (op.scaling != Scaling()) throw std::runtime_error("scales of integers");
-}
-
-void append_eltwise(dnnl::post_ops& posts, dnnl::algorithm algorithm, float alpha, float beta) {
-  posts.append_eltwise(1.F, algorithm, alpha, beta);
-}
-
-void append_depthwise(dnnl::post_ops& posts, const PostOp& post) {
-  constexpr auto kType = memory::data_type::f32;
-  posts.append_dw(kType, kType, kType, post.kernel, post.stride, post.padding, 0, {});
-}
-
-dnnl::concat::primitive_desc describe_concat(const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
-                                             const memory::desc& result, int axis,
-                                             const std::vector<memory::desc>& sources) {
-  return {result, axis, sources, engine, attributes};
-}
-
-/// The first implementation of an operation, and the way to the next: the library keeps a pointer to the description.
-template <class Forward>
-struct Candidates {
-  template <class... What>
-  Candidates(const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const What&... what)
-      : description(what...), at(description, attributes, engine, true) {}
-  typename Forward::desc description;
-  typename Forward::primitive_desc at;
-};
-#endif
 
 constexpr auto kInference = prop_kind::forward_inference;
 
@@ -135,33 +46,6 @@ struct Builder {
   void argument(int slot, int index) { argument(slot, index, desc(index)); }
 };
 
-dnnl::primitive_attr attributes_of(const Builder& builder) {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  set_scaling(builder.program, builder.op, attributes);
-  if (builder.op.post.empty()) return attributes;
-  dnnl::post_ops posts;
-  for (const PostOp& post : builder.op.post) switch (post.kind) {
-      case PostOp::Kind::kEltwise:
-        append_eltwise(posts, eltwise_algorithm(post.algorithm), post.alpha, post.beta);
-        break;
-      case PostOp::Kind::kBinary:
-        posts.append_binary(binary_algorithm(post.algorithm), builder.desc(post.tensor));
-        break;
-      case PostOp::Kind::kSum:
-        posts.append_sum(1.F);
-        break;
-      case PostOp::Kind::kPrelu:
-        posts.append_prelu(builder.tensor(post.tensor).extents[1] == 1 ? 0 : 2);
-        break;
-      case PostOp::Kind::kDepthwise:
-        append_depthwise(posts, post);
-        break;
-    }
-  attributes.set_post_ops(posts);
-  return attributes;
-}
-
 bool is_wanted(const Op& op, const std::string& implementation) {
   // The library names a deconvolution after whichever equal one came first in its process, whatever the layout.
   if (op.kind == OpKind::kDeconvolution && !op.implementation.empty())
@@ -174,7 +58,7 @@ bool is_wanted(const Op& op, const std::string& implementation) {
 /// Takes the first implementation that is wanted of the operation that these arguments describe.
 template <class Forward, class... What>
 bool choose(Builder& builder, typename Forward::primitive_desc& chosen, const What&... what) {
-  const dnnl::primitive_attr attributes = attributes_of(builder);
+  const dnnl::primitive_attr attributes = attributes_of(builder.program, builder.op);
   Candidates<Forward> candidates(builder.engine, attributes, what...);
   while (candidates.at) {
     const std::string implementation = candidates.at.impl_info_str();
@@ -357,8 +241,8 @@ bool build_concat(Builder& builder) {
     builder.argument(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), op.inputs[i]);
   }
   builder.argument(DNNL_ARG_DST, op.output);
-  return take_only(builder,
-                   describe_concat(builder.engine, attributes_of(builder), builder.destination(), op.axis, sources));
+  return take_only(builder, describe_concat(builder.engine, attributes_of(builder.program, builder.op),
+                                            builder.destination(), op.axis, sources));
 }
 
 bool build_kind(Builder& builder) {
@@ -401,8 +285,9 @@ bool build_kind(Builder& builder) {
           builder, std::tuple(kInference, dnnl::algorithm::lrn_across_channels, builder.source()), op.axis, op.alpha,
           op.beta, op.epsilon);
     case OpKind::kReorder:
-      return take_only(builder, dnnl::reorder::primitive_desc(builder.engine, builder.source(), builder.engine,
-                                                              builder.destination(), attributes_of(builder)));
+      return take_only(
+          builder, dnnl::reorder::primitive_desc(builder.engine, builder.source(), builder.engine,
+                                                 builder.destination(), attributes_of(builder.program, builder.op)));
     case OpKind::kConcat:
       return build_concat(builder);
     case OpKind::kSplit:
