@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backends/mnn/net_writer.h"
+#include "ir/broadcast.h"
 
 namespace collage::mnn {
 namespace {
@@ -53,15 +54,10 @@ bool are_axes(const std::vector<std::int32_t>& axes, std::size_t rank) {
          std::set<std::int32_t>(axes.begin(), axes.end()).size() == axes.size();
 }
 
-Extents broadcast(Extents one, Extents other) {
-  const std::size_t rank = std::max(one.size(), other.size());
-  one.insert(one.begin(), rank - one.size(), 1);
-  other.insert(other.begin(), rank - other.size(), 1);
-  for (std::size_t axis = 0; axis < rank; ++axis) {
-    require(one[axis] == other[axis] || one[axis] == 1 || other[axis] == 1, "operands that cannot be broadcast");
-    one[axis] = std::max(one[axis], other[axis]);
-  }
-  return one;
+Extents broadcast(const Extents& one, const Extents& other) {
+  auto result = broadcast_extents(one, other);
+  require(result.has_value(), "operands that cannot be broadcast");
+  return *std::move(result);
 }
 
 /// Numbers of a window, rows first.

@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <set>
 
+#include "ir/broadcast.h"
+
 namespace collage::xnnpack {
 namespace {
 
@@ -100,7 +102,7 @@ class Inference {
       case OpKind::kSoftmax:
         return source_;
       case OpKind::kBinary:
-        return broadcast(source_, in(1));
+        return broadcast_extents(source_, in(1));
       case OpKind::kTranspose:
         return transposition();
       case OpKind::kReshape:
@@ -171,7 +173,7 @@ class Inference {
     if (op_.transposed) std::swap(other[other.size() - 1], other[other.size() - 2]);
     if (source_.back() != other[other.size() - 2]) return std::nullopt;
     const auto batch = [](const Extents& extents) { return Extents(extents.begin(), extents.end() - 2); };
-    MaybeExtents result = broadcast(batch(source_), batch(other));
+    MaybeExtents result = broadcast_extents(batch(source_), batch(other));
     if (result) result->insert(result->end(), {source_[source_.size() - 2], other.back()});
     return result;
   }
@@ -204,22 +206,6 @@ class Inference {
       const bool is_reduced = std::ranges::find(op_.axes, static_cast<std::int64_t>(axis)) != op_.axes.end();
       if (!is_reduced) result.push_back(source_[axis]);
       if (is_reduced && op_.keeps_axes) result.push_back(1);
-    }
-    return result;
-  }
-
-  static MaybeExtents broadcast(const Extents& one, const Extents& other) {
-    const std::size_t rank = std::max(one.size(), other.size());
-    const auto aligned = [&](const Extents& extents) {
-      Extents result(rank - extents.size(), 1);
-      result.insert(result.end(), extents.begin(), extents.end());
-      return result;
-    };
-    Extents result = aligned(one);
-    const Extents second = aligned(other);
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-      if (result[axis] != second[axis] && result[axis] != 1 && second[axis] != 1) return std::nullopt;
-      result[axis] = std::max(result[axis], second[axis]);
     }
     return result;
   }

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "ir/broadcast.h"
 #include "tests/support/dice.h"
 
 namespace collage {
@@ -71,6 +72,14 @@ TEST(Type, StaticMeansEveryExtentAndTheElementSizeAreKnown) {
     EXPECT_FALSE(type_of_text(text).is_static()) << text;
   EXPECT_EQ(ValueType::tensor(ElementType::kInt64, {2, 3}), type_of_text("i64[2,3]"));
   EXPECT_EQ(type_of_text("i64[2,3]").extents(), (Extents{2, 3}));
+}
+
+TEST(Type, ExtentsAreBroadcastFromTheirEnds) {
+  EXPECT_EQ(broadcast_extents({2, 3, 4}, {3, 1}), (Extents{2, 3, 4}));
+  EXPECT_EQ(broadcast_extents({1, 4}, {5, 2, 1}), (Extents{5, 2, 4}));
+  EXPECT_EQ(broadcast_extents({}, {7}), (Extents{7}));
+  EXPECT_EQ(broadcast_extents({1}, {0}), (Extents{0})) << "no elements, not one";
+  EXPECT_EQ(broadcast_extents({2, 3}, {3, 2}), std::nullopt);
 }
 
 TEST(Type, CountsElementsAndBytes) {

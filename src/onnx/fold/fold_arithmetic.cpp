@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/broadcast.h"
 #include "onnx/fold/fold_parts.h"
 
 namespace collage {
@@ -63,7 +64,7 @@ std::optional<bool> logic(std::string_view op, bool a, bool b) {
 
 std::optional<SmallValue> binary_pair(std::string_view op, const SmallValue& a, const SmallValue& b) {
   if (a.type != b.type) return std::nullopt;
-  auto dims = broadcast_dims(a.dims, b.dims);
+  auto dims = broadcast_extents(a.dims, b.dims);
   const auto count = dims ? small_count(*dims) : std::nullopt;
   if (!count) return std::nullopt;
   SmallValue result = small_like(a, *dims);
@@ -188,8 +189,8 @@ Folded fold_where(const Operands& in) {
   const SmallValue* yes = in.at(1);
   const SmallValue* no = in.at(2);
   if (!condition || !yes || !no || yes->type != no->type) return std::nullopt;
-  auto dims = broadcast_dims(yes->dims, no->dims);
-  if (dims) dims = broadcast_dims(*dims, in.at(0)->dims);
+  auto dims = broadcast_extents(yes->dims, no->dims);
+  if (dims) dims = broadcast_extents(*dims, in.at(0)->dims);
   const auto count = dims ? small_count(*dims) : std::nullopt;
   if (!count) return std::nullopt;
   SmallValue result = small_like(*yes, *dims);

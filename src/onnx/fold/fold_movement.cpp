@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/broadcast.h"
 #include "onnx/fold/fold_parts.h"
 
 namespace collage {
@@ -285,7 +286,7 @@ Folded fold_expand(const Operands& in) {
   const SmallValue* data = in.at(0);
   const Ints* shape = in.ints(1);
   if (!data || !shape) return std::nullopt;
-  const auto dims = broadcast_dims(data->dims, *shape);
+  const auto dims = broadcast_extents(data->dims, *shape);
   const auto count = dims ? small_count(*dims) : std::nullopt;
   if (!count) return std::nullopt;
   return one(expanded(*data, *dims, *count));

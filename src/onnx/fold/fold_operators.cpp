@@ -20,18 +20,6 @@ Ints strides_of(const Ints& dims) {
   return strides;
 }
 
-std::optional<Ints> broadcast_dims(const Ints& a, const Ints& b) {
-  const std::size_t rank = std::max(a.size(), b.size());
-  Ints dims(rank, 1);
-  for (std::size_t i = 0; i < rank; ++i) {
-    const std::int64_t x = i < rank - a.size() ? 1 : a[i - (rank - a.size())];
-    const std::int64_t y = i < rank - b.size() ? 1 : b[i - (rank - b.size())];
-    if (x != y && x != 1 && y != 1) return std::nullopt;
-    dims[i] = x == 1 ? y : x;
-  }
-  return dims;
-}
-
 std::size_t source_of(const Ints& index, const Ints& dims) {
   const Ints strides = strides_of(dims);
   std::int64_t at = 0;

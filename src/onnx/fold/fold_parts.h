@@ -41,7 +41,6 @@ struct Operands {
 
 [[nodiscard]] std::optional<std::int64_t> wrap_axis(std::int64_t axis, std::int64_t rank);
 [[nodiscard]] Ints strides_of(const Ints& dims);
-[[nodiscard]] std::optional<Ints> broadcast_dims(const Ints& a, const Ints& b);
 /// Where element `index` of a broadcast result comes from in an operand of `dims`.
 [[nodiscard]] std::size_t source_of(const Ints& index, const Ints& dims);
 
