@@ -6,46 +6,44 @@
 
 #include <vector>
 
+#include "library.h"
+
 namespace collage::onednn {
 
-#if DNNL_VERSION_MAJOR >= 3
-using Softmax = dnnl::softmax_forward;
 /// Whether descriptions of operations whose result is like the source have one of the result, too.
-inline constexpr bool kTakesResult = true;
+inline constexpr bool kTakesResult = kIsVersion3;
+
+using Softmax =
+#if DNNL_VERSION_MAJOR >= 3
+    dnnl::softmax_forward;
+#else
+    dnnl::softmax_v2_forward;
+#endif
 
 inline dnnl::concat::primitive_desc describe_concat(const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
                                                     const dnnl::memory::desc& result, int axis,
                                                     const std::vector<dnnl::memory::desc>& sources) {
+#if DNNL_VERSION_MAJOR >= 3
   return {engine, result, axis, sources, attributes};
+#else
+  return {result, axis, sources, engine, attributes};
+#endif
 }
 
 /// The first implementation of an operation, and the way to the next.
 template <class Forward>
 struct Candidates {
+#if DNNL_VERSION_MAJOR >= 3
   template <class... What>
   Candidates(const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const What&... what)
       : at(engine, what..., attributes, true) {}
-  typename Forward::primitive_desc at;
-};
 #else
-using Softmax = dnnl::softmax_v2_forward;
-inline constexpr bool kTakesResult = false;
-
-inline dnnl::concat::primitive_desc describe_concat(const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
-                                                    const dnnl::memory::desc& result, int axis,
-                                                    const std::vector<dnnl::memory::desc>& sources) {
-  return {result, axis, sources, engine, attributes};
-}
-
-/// The first implementation of an operation, and the way to the next: the library keeps a pointer to the description.
-template <class Forward>
-struct Candidates {
   template <class... What>
   Candidates(const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const What&... what)
       : description(what...), at(description, attributes, engine, true) {}
-  typename Forward::desc description;
+  typename Forward::desc description;  ///< the library keeps a pointer to it
+#endif
   typename Forward::primitive_desc at;
 };
-#endif
 
 }  // namespace collage::onednn
