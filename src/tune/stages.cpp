@@ -11,6 +11,7 @@
 #include "numbers/recorded_extents.h"
 #include "plan/control.h"
 #include "sandbox/import_model.h"
+#include "store/keys.h"
 #include "tune/jobs.h"
 #include "tune/tune.h"
 #include "tune/vendor_operators.h"
@@ -34,44 +35,27 @@ std::size_t bytes_of_values(const Graph& graph) {
   return bytes;
 }
 
-class Preparation {
+void say(const PrepareOptions& options, const std::string& phase) {
+  if (options.progress) options.progress({.phase = phase, .note = {}});
+}
+
+class Recording {
  public:
-  Preparation(const PrepareOptions& options, const WorkFolder& folder, Registry& registry, WorkerProcess& worker)
-      : options_(options), folder_(folder), registry_(registry), worker_(worker) {}
+  Recording(const PrepareOptions& options, ImportedModel model, const WorkFolder& folder, WorkerProcess& worker)
+      : options_(options), folder_(folder), worker_(worker), prepared_{std::move(model)} {}
 
   Result<Prepared> run() {
-    say("import");
-    COLLAGE_TRY_VOID(import());
-    say("record");
+    say(options_, "record");
     prepared_.inputs = folder_.file("inputs");
     COLLAGE_TRY_VOID(make_input_record(options_.seed, prepared_.inputs));
     COLLAGE_TRY_VOID(check_import());
     if (options_.accuracy == Accuracy::kFast) add_more_inputs();
-    say("simplify");
+    say(options_, "simplify");
     COLLAGE_TRY_VOID(simplify_and_record());
     return std::move(prepared_);
   }
 
  private:
-  void say(const std::string& phase) const {
-    if (options_.progress) options_.progress({.phase = phase, .note = {}});
-  }
-
-  Result<void> import() {
-    ImportOptions import_options;
-    import_options.shapes = options_.shapes;
-    ask_vendors(import_options, registry_, options_.backends);
-    ask_types_in(import_options, worker_, folder_);
-    COLLAGE_TRY(prepared_.imported, import_apart(options_.model, import_options, options_.reader));
-    prepared_.notes = prepared_.imported.notes;
-    prepared_.imported_file = folder_.file("imported.onnx");
-    COLLAGE_TRY(imported_constants_, write_graph_file(prepared_.imported_file, prepared_.imported.graph));
-    if (prepared_.imported.bound_model.empty()) return {};
-    prepared_.original_file = folder_.file("original.onnx");
-    const std::string_view bytes = prepared_.imported.bound_model;
-    return write_file(prepared_.original_file, {&bytes, 1});
-  }
-
   Result<void> make_input_record(std::uint64_t seed, const std::string& file) {
     const Graph& graph = prepared_.imported.graph;
     COLLAGE_TRY(const std::vector<Tensor> inputs, make_inputs(graph, {.seed = seed, .ranges = options_.input_ranges}));
@@ -149,7 +133,7 @@ class Preparation {
   /// Folds constants in the reference.
   Result<std::vector<Tensor>> fold(const Graph& graph) {
     const std::string file = folder_.file("fold.onnx");
-    COLLAGE_TRY_VOID(write_graph_file(file, graph, imported_constants_));
+    COLLAGE_TRY_VOID(write_graph_file(file, graph, prepared_.constants));
     const RecordJob job{.graph_file = file,
                         .inputs_file = prepared_.inputs,
                         .record_file = folder_.file("folded"),
@@ -186,7 +170,7 @@ class Preparation {
     prepared_.graph = with_proven_results(graph);
     prepared_.graph_file = folder_.file("graph.onnx");
     prepared_.record = folder_.file("record");
-    COLLAGE_TRY_VOID(write_graph_file(prepared_.graph_file, prepared_.graph, imported_constants_));
+    COLLAGE_TRY_VOID(write_graph_file(prepared_.graph_file, prepared_.graph, prepared_.constants));
     COLLAGE_TRY_VOID(collage::record(worker_, {.graph_file = prepared_.graph_file,
                                                .inputs_file = prepared_.inputs,
                                                .record_file = prepared_.record,
@@ -205,10 +189,8 @@ class Preparation {
 
   const PrepareOptions& options_;
   const WorkFolder& folder_;
-  Registry& registry_;
   WorkerProcess& worker_;
   Prepared prepared_;
-  ConstantPlaces imported_constants_;
 };
 
 }  // namespace
@@ -225,9 +207,36 @@ PrepareOptions prepare_options(const TuneOptions& options, std::vector<std::stri
           .progress = std::move(progress)};
 }
 
+Result<ImportedModel> import_model(const PrepareOptions& options, const WorkFolder& folder, Registry& registry,
+                                   WorkerProcess& worker) {
+  say(options, "import");
+  ImportOptions import_options;
+  import_options.shapes = options.shapes;
+  ask_vendors(import_options, registry, options.backends);
+  ask_types_in(import_options, worker, folder);
+  ImportedModel model;
+  COLLAGE_TRY(model.imported, import_apart(options.model, import_options, options.reader));
+  model.notes = model.imported.notes;
+  const Graph& graph = model.imported.graph;
+  model.weights = weights_hash(graph, whole_region(graph, uses_of(graph)));
+  model.imported_file = folder.file("imported.onnx");
+  COLLAGE_TRY(model.constants, write_graph_file(model.imported_file, graph));
+  if (model.imported.bound_model.empty()) return model;
+  model.original_file = folder.file("original.onnx");
+  const std::string_view bytes = model.imported.bound_model;
+  COLLAGE_TRY_VOID(write_file(model.original_file, {&bytes, 1}));
+  return model;
+}
+
+Result<Prepared> record_model(const PrepareOptions& options, ImportedModel model, const WorkFolder& folder,
+                              WorkerProcess& worker) {
+  return Recording(options, std::move(model), folder, worker).run();
+}
+
 Result<Prepared> prepare(const PrepareOptions& options, const WorkFolder& folder, Registry& registry,
                          WorkerProcess& worker) {
-  return Preparation(options, folder, registry, worker).run();
+  COLLAGE_TRY(ImportedModel model, import_model(options, folder, registry, worker));
+  return record_model(options, std::move(model), folder, worker);
 }
 
 }  // namespace collage

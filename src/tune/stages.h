@@ -1,7 +1,8 @@
-// The first stage of a tune: imports the model, checks the import against the user's own bytes, simplifies and records.
-// In:  a model file. Out: a Prepared: the simplified graph, and files for workers. Third-party code runs in the worker
-//       only.
-// Cost: two runs of the reference, one import.
+// The first stages of a tune: one imports the model; the other checks the import against the user's own bytes,
+// simplifies and records.
+// In:  a model file. Out: an ImportedModel, then a Prepared: the simplified graph, and files for workers. Third-party
+//       code runs in the worker only.
+// Cost: one import; two runs of the reference.
 #pragma once
 
 #include <string>
@@ -10,6 +11,7 @@
 #include "backend/registry.h"
 #include "base/progress.h"
 #include "base/work_folder.h"
+#include "numbers/graph_file.h"
 #include "onnx/import.h"
 #include "passes/simplify.h"
 #include "sandbox/model_reader.h"
@@ -18,19 +20,25 @@
 
 namespace collage {
 
-/// A model made ready for pricing.
-struct Prepared {
+/// A model as the user wrote it.
+struct ImportedModel {
   Imported imported;
+  std::string weights;        ///< hash of all constants
+  std::string imported_file;  ///< graph file of imported.graph
+  ConstantPlaces constants;   ///< in that file
+  std::string original_file;  ///< the user's bytes, bound and repaired; empty: more than a message holds
+  std::vector<std::string> notes;
+};
+
+/// A model made ready for pricing.
+struct Prepared : ImportedModel {
   Graph graph;  ///< simplified
   std::vector<PassReport> passes;
-  std::string imported_file;               ///< graph file of imported.graph
-  std::string original_file;               ///< the user's bytes, bound and repaired; empty: more than a message holds
   std::string graph_file;                  ///< graph file of `graph`
   std::string inputs;                      ///< record of the model's inputs
   std::string outputs;                     ///< record of the reference's outputs
   std::string record;                      ///< record of every value of `graph`
   std::vector<CheckedInputs> more_inputs;  ///< in class fast: other inputs, for checks of whole plans
-  std::vector<std::string> notes;
 };
 
 struct TuneOptions;
@@ -51,7 +59,15 @@ struct PrepareOptions {
 [[nodiscard]] PrepareOptions prepare_options(const TuneOptions& options, std::vector<std::string> backends,
                                              Progress progress);
 
-/// Errors import/*, import/mismatch when the imported graph's numbers are not those of the user's bytes.
+/// Errors import/*.
+[[nodiscard]] Result<ImportedModel> import_model(const PrepareOptions& options, const WorkFolder& folder,
+                                                 Registry& registry, WorkerProcess& worker);
+
+/// Error import/mismatch when the imported graph's numbers are not those of the user's bytes.
+[[nodiscard]] Result<Prepared> record_model(const PrepareOptions& options, ImportedModel model,
+                                            const WorkFolder& folder, WorkerProcess& worker);
+
+/// Both.
 [[nodiscard]] Result<Prepared> prepare(const PrepareOptions& options, const WorkFolder& folder, Registry& registry,
                                        WorkerProcess& worker);
 

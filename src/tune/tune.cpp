@@ -127,12 +127,14 @@ Result<ScheduleReport> improve(const TuneTask& task, MeasureEnv& env, TimeLimit&
 Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimit& time_limit) {
   COLLAGE_TRY(Participants chosen, choose_participants(options, env));
   const PrepareOptions prepare_options = collage::prepare_options(options, chosen.proposing, env.progress);
-  COLLAGE_TRY(const Prepared prepared, prepare(prepare_options, env.folder, env.registry, env.worker));
+  COLLAGE_TRY(ImportedModel imported, import_model(prepare_options, env.folder, env.registry, env.worker));
+  EngineCompiler compiler = compile_ahead(options, chosen, imported, env);
+  COLLAGE_TRY(const Prepared prepared, record_model(prepare_options, std::move(imported), env.folder, env.worker));
   COLLAGE_TRY(const Participants who, rehearsed(std::move(chosen), prepared, options, env));
   const TuneTask task{.options = options, .prepared = prepared, .who = who};
   env.dump.keep("prepared", [&] { return to_text(prepared.graph); });
 
-  COLLAGE_TRY(Contest contest, open_contest(task, env));
+  COLLAGE_TRY(Contest contest, open_contest(task, env, std::move(compiler)));
   COLLAGE_TRY_VOID(judge_engines(task, env, contest));
   enter_on_simplified(task, env, contest);
   COLLAGE_TRY(Priced priced, propose(task, env, contest));

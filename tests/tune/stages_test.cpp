@@ -47,6 +47,20 @@ TEST_F(Stages, FilesHoldWhatWorkersNeed) {
   EXPECT_TRUE(Record::open(prepared->outputs)->contains("y"));
 }
 
+/// Engines may compile it while it is recorded.
+TEST_F(Stages, ImportAloneHoldsWhatEnginesCompile) {
+  test::write_model(test::small_graph(), scratch.file("model.onnx"));
+  PrepareOptions options;
+  options.model = scratch.file("model.onnx");
+  options.backends = {"host", "onnxruntime"};
+  const auto model = import_model(options, *folder, registry, worker);
+  ASSERT_TRUE(model) << to_string(model.error());
+  const auto imported = read_graph_file(model->imported_file);
+  ASSERT_TRUE(imported) << to_string(imported.error());
+  EXPECT_EQ(*imported, model->imported.graph);
+  EXPECT_EQ(Buffer::map_file(model->original_file)->text(), model->imported.bound_model);
+}
+
 TEST_F(Stages, RecordHoldsEveryValueAndTheRightNumbers) {
   const auto prepared = run(test::small_graph());
   ASSERT_TRUE(prepared) << to_string(prepared.error());

@@ -1,9 +1,6 @@
 #include "tune/confirm/rivals.h"
 
-#include <future>
-#include <map>
 #include <optional>
-#include <stop_token>
 #include <thread>
 
 #include <fmt/format.h>
@@ -41,74 +38,40 @@ struct RivalModel {
   std::string contents;           ///< tells it from other models and shapes
 };
 
-std::string contents_of(const TuneTask& task, const Graph& graph, const std::string& model_file) {
+std::string contents_of(const TuneOptions& options, const std::string& model, const std::string& weights) {
+  return fmt::format("{}|{}|{}", model, weights, shapes_text(options));
+}
+
+/// Of a graph that is no user's file.
+std::string contents_of(const TuneOptions& options, const Graph& graph) {
   const Region whole = whole_region(graph, uses_of(graph));
-  const std::string model = model_file.empty() ? structure_key(graph, whole) : task.prepared.imported.model_hash;
-  return fmt::format("{}|{}|{}", model, weights_hash(graph, whole), shapes_text(task.options));
+  return contents_of(options, structure_key(graph, whole), weights_hash(graph, whole));
 }
 
 /// Under what the store has an engine's artifact.
-Result<std::string> artifact_key(const TuneTask& task, const MeasureEnv& env, const RivalModel& model) {
+Result<std::string> artifact_key(const TuneOptions& options, const MeasureEnv& env, const RivalModel& model) {
   COLLAGE_TRY(Backend * backend, env.registry.get(model.engine));
   const BackendInfo& info = backend->info();
-  return fmt::format("rival|{}|{}|{}|{}|{}", info.name, info.build, task.options.threads, machine_print(),
-                     model.contents);
+  return fmt::format("rival|{}|{}|{}|{}|{}", info.name, info.build, options.threads, machine_print(), model.contents);
 }
 
-CompileModelJob compile_job(const TuneTask& task, const MeasureEnv& env, const RivalModel& model) {
+CompileModelJob compile_job(const TuneOptions& options, const MeasureEnv& env, const RivalModel& model) {
   return {.graph = model.graph_file,
           .model = model.model_file,
           .engine = model.engine,
           .folder = env.store.artifact_folder(),
-          .threads = task.options.threads};
+          .threads = options.threads};
 }
 
-/// Engines that compile in workers of their own while another one does: nothing is timed meanwhile. Those whose result
-/// nobody took are stopped at the end.
-class Compiling {
- public:
-  Compiling() = default;
-  Compiling(const Compiling&) = delete;
-  Compiling& operator=(const Compiling&) = delete;
-  ~Compiling() { stop_.request_stop(); }
-
-  void start(const std::vector<std::string>& command, CompileModelJob job) {
-    const std::string engine = job.engine;
-    const auto compile = [command, job = std::move(job), stop = stop_.get_token()] {
-      WorkerProcess worker(command);
-      return compile_model(worker, job, stop);
-    };
-    at_work_.emplace(engine, std::async(std::launch::async, compile));
-  }
-  [[nodiscard]] std::size_t size() const { return at_work_.size(); }
-  /// False for an engine that is not ready by then. It goes on.
-  [[nodiscard]] bool is_ready_by(Clock::time_point deadline, const std::string& engine) const {
-    const auto found = at_work_.find(engine);
-    return found == at_work_.end() || found->second.wait_until(deadline) == std::future_status::ready;
-  }
-  /// Waits for the engine's result; nothing for one that was not started.
-  std::optional<Result<std::string>> take(const std::string& engine) {
-    const auto found = at_work_.find(engine);
-    if (found == at_work_.end()) return std::nullopt;
-    Result<std::string> hash = found->second.get();
-    at_work_.erase(found);
-    return hash;
-  }
-
- private:
-  std::stop_source stop_;
-  std::map<std::string, std::future<Result<std::string>>> at_work_;  ///< by engine
-};
-
-Result<Artifact> artifact_of(const TuneTask& task, const MeasureEnv& env, const RivalModel& model, const Region& region,
-                             Compiling& compiling) {
-  COLLAGE_TRY(const std::string key, artifact_key(task, env, model));
+Result<Artifact> artifact_of(const TuneOptions& options, const MeasureEnv& env, const RivalModel& model,
+                             const Region& region, EngineCompiler& compiler) {
+  COLLAGE_TRY(const std::string key, artifact_key(options, env, model));
   const std::string folder = env.store.artifact_folder();
   if (const auto stored = env.store.artifact(key))
     if (auto artifact = read_artifact(folder, *stored, region.constants)) return artifact;
-  auto ahead = compiling.take(model.engine);
+  auto ahead = compiler.take(model.engine);
   COLLAGE_TRY(const std::string hash,
-              ahead ? *std::move(ahead) : compile_model(env.worker, compile_job(task, env, model)));
+              ahead ? *std::move(ahead) : compile_model(env.worker, compile_job(options, env, model)));
   env.store.put_artifact(key, hash);
   return read_artifact(folder, hash, region.constants);
 }
@@ -151,10 +114,11 @@ bool keeps_bound_left_alone(const TuneTask& task, const MeasureEnv& env, const s
 
 /// False when it does not take part.
 bool add_rival(const std::string& title, const RivalModel& model, const TuneTask& task, const MeasureEnv& env,
-               Contest& contest, Compiling& compiling) {
+               Contest& contest, EngineCompiler& compiler) {
   auto made = [&]() -> Result<Contestant> {
     const Cover cover = whole_cover(model.graph, model.engine);
-    COLLAGE_TRY(Artifact artifact, artifact_of(task, env, model, *chosen_region(cover.steps.front()), compiling));
+    COLLAGE_TRY(Artifact artifact,
+                artifact_of(task.options, env, model, *chosen_region(cover.steps.front()), compiler));
     COLLAGE_TRY(Contestant rival, make_rival(task, env, title, model.graph, cover, std::move(artifact)));
     COLLAGE_TRY_VOID(check_cap(rival, task.options.objective, contest));
     rival.may_ship = !task.options.for_library && !task.options.ablations.any() &&
@@ -175,10 +139,9 @@ bool add_rival(const std::string& title, const RivalModel& model, const TuneTask
 
 bool add_on_simplified(const std::string& name, const TuneTask& task, const MeasureEnv& env, Contest& contest) {
   const Prepared& prepared = task.prepared;
-  Compiling none;
+  EngineCompiler none;
   const std::string no_file;
-  const RivalModel model{name, prepared.graph, prepared.graph_file, no_file,
-                         contents_of(task, prepared.graph, no_file)};
+  const RivalModel model{name, prepared.graph, prepared.graph_file, no_file, contents_of(task.options, prepared.graph)};
   return add_rival(name + std::string(kOnSimplified), model, task, env, contest, none);
 }
 
@@ -188,16 +151,16 @@ bool is_near_winner(const Contestant& contestant, const Contest& contest) {
   return !is_timed || !contestant.ratio || contestant.ratio->low <= kNear;
 }
 
-/// The engines that may run the whole model.
-Result<std::vector<std::string>> engines_allowed(const TuneTask& task, const MeasureEnv& env) {
-  const Graph& graph = task.prepared.graph;
+/// Those of the rivals that may run the whole model.
+Result<std::vector<std::string>> engines_allowed(const TuneOptions& options, const Participants& who,
+                                                 const Graph& graph, const MeasureEnv& env) {
   const Uses uses = uses_of(graph);
   const NodeSet all = whole_region(graph, uses).nodes;
   std::vector<std::string> engines;
-  for (const std::string& name : task.who.rivals) {
+  for (const std::string& name : who.rivals) {
     COLLAGE_TRY(Backend * backend, env.registry.get(name));
-    if (backend->info().is_engine && is_allowed(graph, all, name, task.who.rules) &&
-        allows(graph, uses, task.options.user_rules, all, name))
+    if (backend->info().is_engine && is_allowed(graph, all, name, who.rules) &&
+        allows(graph, uses, options.user_rules, all, name))
       engines.push_back(name);
   }
   return engines;
@@ -210,55 +173,66 @@ bool has_full_precision(const Contest& contest) {
   });
 }
 
-/// The same model for each engine: its contents are looked at once.
-std::vector<RivalModel> users_file_for(const std::vector<std::string>& engines, const TuneTask& task) {
-  const Prepared& prepared = task.prepared;
-  const Graph& graph = prepared.imported.graph;
-  const std::string contents = contents_of(task, graph, prepared.original_file);
+/// The same model for each engine.
+std::vector<RivalModel> users_file_for(const std::vector<std::string>& engines, const TuneOptions& options,
+                                       const ImportedModel& model) {
+  const Graph& graph = model.imported.graph;
+  const std::string key = model.original_file.empty() ? structure_key(graph, whole_region(graph, uses_of(graph)))
+                                                      : model.imported.model_hash;
+  const std::string contents = contents_of(options, key, model.weights);
   std::vector<RivalModel> models;
   for (const std::string& engine : engines)
-    models.push_back({engine, graph, prepared.imported_file, prepared.original_file, contents});
+    models.push_back({engine, graph, model.imported_file, model.original_file, contents});
   return models;
 }
 
 /// Starts all but the first of those that are not stored, as far as there are processors and the model is not so large
 /// that two engines at work might take too much memory.
-void compile_ahead(const std::vector<RivalModel>& models, const TuneTask& task, const MeasureEnv& env,
-                   Compiling& compiling) {
-  if (weight_bytes(task.prepared.imported.graph) > kMostBytesAtOnce) return;
+void start_ahead(const std::vector<RivalModel>& models, const TuneOptions& options, const MeasureEnv& env,
+                 EngineCompiler& compiler) {
+  if (models.empty() || weight_bytes(models.front().graph) > kMostBytesAtOnce) return;
   bool is_first = true;
   for (const RivalModel& model : models) {
-    const auto key = artifact_key(task, env, model);
+    const auto key = artifact_key(options, env, model);
     if (!key || env.store.artifact(*key)) continue;
-    if (compiling.size() + 1 >= std::thread::hardware_concurrency()) break;
-    if (!is_first) compiling.start(task.options.worker_command, compile_job(task, env, model));
+    if (compiler.running() + 1 >= std::thread::hardware_concurrency()) break;
+    if (!is_first) compiler.start(options.worker_command, compile_job(options, env, model));
     is_first = false;
   }
 }
 
 /// Whether an engine can still take part without the tune taking longer than asked. Waits for one that compiles.
-bool is_in_time(const std::string& engine, const Compiling& compiling, const TuneTask& task, const MeasureEnv& env) {
+bool is_in_time(const std::string& engine, const EngineCompiler& compiler, const TuneTask& task,
+                const MeasureEnv& env) {
   const auto is_late = [&] {
     return is_too_late("whole model of " + engine, Budget::kPricingShare * env.budget.seconds(), task, env);
   };
   if (is_late()) return false;
-  return compiling.is_ready_by(env.budget.after(Budget::kPricingShare), engine) || !is_late();
+  return compiler.is_ready_by(env.budget.after(Budget::kPricingShare), engine) || !is_late();
 }
 
 }  // namespace
 
-Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
+EngineCompiler compile_ahead(const TuneOptions& options, const Participants& who, const ImportedModel& model,
+                             const MeasureEnv& env) {
+  EngineCompiler compiler;
+  // Whoever cannot be asked is told of when the contest opens.
+  if (const auto engines = engines_allowed(options, who, model.imported.graph, env))
+    start_ahead(users_file_for(*engines, options, model), options, env, compiler);
+  return compiler;
+}
+
+Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env, EngineCompiler compiler) {
   env.say("rivals");
   Contest contest;
-  COLLAGE_TRY(const std::vector<std::string> engines, engines_allowed(task, env));
+  COLLAGE_TRY(const std::vector<std::string> engines, engines_allowed(task.options, task.who, task.graph(), env));
   if (engines.empty()) return contest;
-  const std::vector<RivalModel> models = users_file_for(engines, task);
-  Compiling compiling;
-  compile_ahead(models, task, env, compiling);
+  const std::vector<RivalModel> models = users_file_for(engines, task.options, task.prepared);
+  start_ahead(models, task.options, env, compiler);
   for (const RivalModel& model : models) {
     if (has_full_precision(contest)) {
       if (env.stop.stop_requested()) break;
-      if (!is_in_time(model.engine, compiling, task, env)) {
+      if (!is_in_time(model.engine, compiler, task, env)) {
         contest.is_cut = true;
         contest.notes.push_back(
             fmt::format("{} left out: it had not compiled the model when {:.0f} % of the budget was over", model.engine,
@@ -266,7 +240,7 @@ Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
         continue;
       }
     }
-    if (!add_rival(model.engine, model, task, env, contest, compiling))
+    if (!add_rival(model.engine, model, task, env, contest, compiler))
       add_on_simplified(model.engine, task, env, contest);
   }
   return contest;
@@ -274,7 +248,7 @@ Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env) {
 
 bool enter_reference(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
   const std::string reference = kReferenceEngine;
-  const auto engines = engines_allowed(task, env);
+  const auto engines = engines_allowed(task.options, task.who, task.graph(), env);
   const auto is_of_its_library = [&](const std::string& name) {
     return kind_of_instance(name) == kind_of_instance(reference);
   };
@@ -282,8 +256,8 @@ bool enter_reference(const TuneTask& task, const MeasureEnv& env, Contest& conte
   const Prepared& prepared = task.prepared;
   const std::string no_file;
   const RivalModel model{reference, prepared.imported.graph, prepared.imported_file, no_file,
-                         contents_of(task, prepared.imported.graph, no_file)};
-  Compiling none;
+                         contents_of(task.options, prepared.imported.graph)};
+  EngineCompiler none;
   return add_rival(reference, model, task, env, contest, none);
 }
 

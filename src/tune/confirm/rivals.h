@@ -5,12 +5,19 @@
 #pragma once
 
 #include "tune/confirm/contest.h"
+#include "tune/confirm/engine_compiler.h"
 
 namespace collage {
 
+/// Starts engines on the user's file where there are processors for it: before the model is recorded, which leaves all
+/// but one of them idle.
+[[nodiscard]] EngineCompiler compile_ahead(const TuneOptions& options, const Participants& who,
+                                           const ImportedModel& model, const MeasureEnv& env);
+
 /// Engines on the user's file, or on the simplified graph where they do not take the file. An engine that does not take
 /// the model is a note. When time runs out one rival does: it is a plan that can ship.
-[[nodiscard]] Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env);
+/// The compiler may be at work for them; afterwards nobody compiles.
+[[nodiscard]] Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env, EngineCompiler compiler);
 
 /// Adds the engine whose numbers are the expected ones, on the imported graph, where its library takes part: for models
 /// that enlarge what rounding differs by until no other engine keeps the bound. False when it does not compete.
