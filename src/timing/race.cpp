@@ -21,6 +21,7 @@ Result<std::int64_t> time_once(const Contender& contender) {
 struct Repeats {
   int untimed = 1;
   int timed = 1;
+  std::int64_t run_ns = 0;  ///< of the run that told
 };
 
 /// A part of a run that is less than this does not show in a sample.
@@ -33,9 +34,15 @@ bool is_long(std::int64_t run_ns, const RaceOptions& options) {
   return static_cast<double>(std::max(options.heat_ns, kLeastHeat)) < kUnseen * static_cast<double>(run_ns);
 }
 
+/// Of a first run, which may be cold, so much is certainly what every run takes.
+constexpr double kWarmPart = 0.5;
+
 /// Warms up and finds how many runs heating and one sample need.
 Result<Repeats> calibrate(const Contender& contender, const RaceOptions& options) {
-  COLLAGE_TRY(std::int64_t once, time_once(contender));
+  std::int64_t once = contender.ran_ns;
+  if (!is_long(std::llround(kWarmPart * static_cast<double>(once)), options)) {
+    COLLAGE_TRY(once, time_once(contender));
+  }
   if (!is_long(once, options)) {
     if (options.heat_ns > 0) COLLAGE_TRY_VOID(contender.run());
     COLLAGE_TRY(once, time_once(contender));
@@ -44,7 +51,8 @@ Result<Repeats> calibrate(const Contender& contender, const RaceOptions& options
     return static_cast<int>(std::clamp<std::int64_t>(ns / std::max<std::int64_t>(once, 1), 1, 1000));
   };
   return Repeats{.untimed = options.heat_ns <= 0 || is_long(once, options) ? 0 : runs_in(options.heat_ns),
-                 .timed = runs_in(options.min_sample_ns)};
+                 .timed = runs_in(options.min_sample_ns),
+                 .run_ns = once};
 }
 
 double median_of(std::vector<double> values) {
@@ -141,6 +149,7 @@ class Race {
       if (options_.stop.stop_requested() && kept_ > 0) break;
       COLLAGE_TRY_VOID(run_round());
       if (options_.decided_rounds == 0) continue;
+      if (kept_ == 1 && options_.hopeless_ratio > 0) retire_far_behind();
       if (kept_ >= kFewestRounds) retire_hopeless();
       if (kept_ >= options_.decided_rounds && settle()) break;
     }
@@ -204,6 +213,14 @@ class Race {
 
   [[nodiscard]] const RaceLane& best_lane() const {
     return lanes_[*std::ranges::min_element(live_, {}, [&](std::size_t i) { return lanes_[i].median_ns(); })];
+  }
+
+  /// Those all of whose runs took much longer than all of the best's.
+  void retire_far_behind() {
+    const auto ends = [&](std::size_t i) { return std::minmax(repeats_[i].run_ns, lanes_[i].samples_ns.front()); };
+    const auto best = static_cast<std::size_t>(&best_lane() - lanes_.data());
+    const double most = options_.hopeless_ratio * static_cast<double>(ends(best).second);
+    std::erase_if(live_, [&](std::size_t i) { return i != best && static_cast<double>(ends(i).first) > most; });
   }
 
   /// Those that no interval favours.

@@ -24,6 +24,9 @@ struct Contender {
   /// that no message is timed. Empty: `run` is timed here.
   std::function<Result<std::int64_t>(std::int64_t)> timed_elsewhere = {};
   std::function<void()> renew = {};  ///< moves its buffers to other addresses; called between rounds, may be empty
+  /// Of a run before the race, perhaps its first one; 0 = none was timed. A long one need not be repeated to find out
+  /// how long runs are.
+  std::int64_t ran_ns = 0;
 };
 
 /// Enough that no single disturbance determines the median.
@@ -44,6 +47,9 @@ struct RaceOptions {
   /// With decided_rounds: a contender significantly slower than the best by this ratio is not run any more, nor is one
   /// whose interval (paired_ratio) begins above it after kIntervalRounds, or above kFarBehind after kFewestRounds.
   double beaten_ratio = 1.1;
+  /// Likewise after one round, when all its runs so far took more than this many times as long as any of the best's;
+  /// 0 = never. No interval can be given for it then.
+  double hopeless_ratio = 0;
   std::int64_t min_sample_ns = 200'000;  ///< short runs are repeated inside one sample
   /// Untimed runs before each sample, at least one; none when it is 0, or so small a part of one run that the sample
   /// would hardly differ. They restore the caches and branch predictions that the other contenders displaced, so that a

@@ -139,6 +139,40 @@ TEST(Race, WhoIsFarBehindRunsTheFewestRounds) {
   EXPECT_EQ((*lanes)[1].samples_ns.size(), kFewestRounds);
 }
 
+TEST(Race, WhoIsHopelessRunsOneRoundWhereThatWillDo) {
+  RaceOptions options = short_race(20);
+  options.decided_rounds = 20;
+  options.hopeless_ratio = 2.5;
+  std::vector<std::int64_t> times = {400, 200, 400};  // quick once, so that one round does not tell
+  Contender uneven = saying("uneven", 0);
+  uneven.timed_elsewhere = [at = std::size_t{0}, times](std::int64_t runs) mutable -> Result<std::int64_t> {
+    return runs * times[std::min(at++, times.size() - 1)];
+  };
+  options.heat_ns = 0;
+  const auto lanes = race({saying("a", 100), saying("b", 251), saying("c", 249), uneven}, options);
+  ASSERT_TRUE(lanes);
+  EXPECT_EQ((*lanes)[0].samples_ns.size(), 20U);
+  EXPECT_EQ((*lanes)[1].samples_ns.size(), 1U);
+  EXPECT_EQ((*lanes)[2].samples_ns.size(), kFewestRounds);
+  EXPECT_EQ((*lanes)[3].samples_ns.size(), kFewestRounds);
+}
+
+TEST(Race, LongRunsThatWereTimedBeforeAreNotTimedToFindOut) {
+  std::int64_t runs = 0;
+  Contender slow = saying("slow", 0);
+  slow.timed_elsewhere = [&](std::int64_t count) -> Result<std::int64_t> {
+    runs += count;
+    return count * 200'000'000;
+  };
+  slow.ran_ns = 400'000'000;
+  ASSERT_TRUE(race({slow}, short_race(3)));
+  EXPECT_EQ(runs, 3);
+  slow.ran_ns = 80'000'000;  // of which half may have been cold
+  runs = 0;
+  ASSERT_TRUE(race({slow}, short_race(3)));
+  EXPECT_EQ(runs, 1 + 3);
+}
+
 TEST(Race, LongRunsNeedNoneToWarmUp) {
   std::int64_t runs = 0;
   Contender slow = saying("slow", 60'000'000);

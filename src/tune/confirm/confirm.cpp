@@ -7,6 +7,7 @@
 
 #include "api/run/loaded_plan.h"
 #include "backend/roles.h"
+#include "base/clock.h"
 #include "numbers/output_bound.h"
 #include "numbers/record.h"
 #include "plan/realise.h"
@@ -18,6 +19,8 @@
 namespace collage {
 namespace {
 
+/// How many times slower than the fastest a plan is that one round is enough for, where rough times will do.
+constexpr double kOneRoundTells = 2.5;
 /// How many times slower than the fastest a plan may be whose steps are timed.
 constexpr double kWorthAProfile = 1.25;
 
@@ -40,11 +43,20 @@ Result<void> run_on(Session& session, const Record& inputs) {
   return session.run();
 }
 
-Result<Session> ready(const PlanToTime& one, const ConfirmRequest& request, const Record& inputs, Registry& registry) {
+/// A plan that has run once.
+struct Ready {
+  Session session;
+  std::int64_t ran_ns = 0;
+};
+
+Result<Ready> ready(const PlanToTime& one, const ConfirmRequest& request, const Record& inputs, Registry& registry) {
   COLLAGE_TRY(const LoadedPlan plan, LoadedPlan::load(one.file, registry, {.threads = request.threads, .machine = {}}));
   COLLAGE_TRY(Session session, plan.make_session());
-  COLLAGE_TRY_VOID(run_on(session, inputs));
-  return session;
+  COLLAGE_TRY_VOID(set_inputs(session, inputs));
+  const std::int64_t begin = monotonic_ns();
+  COLLAGE_TRY_VOID(session.run());
+  const std::int64_t ran_ns = monotonic_ns() - begin;
+  return Ready{.session = std::move(session), .ran_ns = ran_ns};
 }
 
 /// Judges the outputs of the last run; the lane keeps its first failure and the largest share of the bound.
@@ -119,18 +131,21 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   std::vector<std::size_t> lane_of;
   for (std::size_t c = 0; c < request.plans.size(); ++c) {
     lanes[c].lane.name = request.plans[c].name;
-    auto session = ready(request.plans[c], request, inputs, registry);
-    if (!session) {
-      lanes[c].failure = to_string(session.error());
+    auto made = ready(request.plans[c], request, inputs, registry);
+    if (!made) {
+      lanes[c].failure = to_string(made.error());
       continue;
     }
     if (expected) {
-      if (auto judged = judge_all(*session, request.plans[c].is_right, request, inputs, *expected, lanes[c]); !judged)
+      if (auto judged = judge_all(made->session, request.plans[c].is_right, request, inputs, *expected, lanes[c]);
+          !judged)
         lanes[c].failure = to_string(judged.error());
       if (!lanes[c].failure.empty()) continue;
     }
-    sessions.push_back(std::make_unique<Session>(std::move(*session)));
-    contenders.push_back({request.plans[c].name, [s = sessions.back().get()] { return s->run(); }});
+    sessions.push_back(std::make_unique<Session>(std::move(made->session)));
+    contenders.push_back({.name = request.plans[c].name,
+                          .run = [s = sessions.back().get()] { return s->run(); },
+                          .ran_ns = made->ran_ns});
     lane_of.push_back(c);
   }
   if (request.min_rounds == 0) return lanes;
@@ -139,7 +154,10 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   options.min_rounds = request.min_rounds;
   options.decided_rounds = request.decided_rounds;
   options.most_seconds = request.most_seconds;
-  if (request.is_rough) options.heat_ns = 0;
+  if (request.is_rough) {
+    options.heat_ns = 0;
+    options.hopeless_ratio = kOneRoundTells;
+  }
   options.threads = request.threads;
   options.seed = request.seed;
   Canary canary;

@@ -145,10 +145,13 @@ bool add_on_simplified(const std::string& name, const TuneTask& task, const Meas
   return add_rival(name + std::string(kOnSimplified), model, task, env, contest, none);
 }
 
-/// An engine that did not run may be near, too: perhaps it fails on the user's file alone.
+/// An engine that did not run may be near, too: perhaps it fails on the user's file alone. One that had a single round
+/// is told by that.
 bool is_near_winner(const Contestant& contestant, const Contest& contest) {
-  const bool is_timed = contestant.median_ns > 0 && contest.winner().median_ns > 0;
-  return !is_timed || !contestant.ratio || contestant.ratio->low <= kNear;
+  const std::int64_t winner_ns = contest.winner().median_ns;
+  if (contestant.median_ns == 0 || winner_ns == 0) return true;
+  return contestant.ratio ? contestant.ratio->low <= kNear
+                          : static_cast<double>(contestant.median_ns) <= kFarBehind * static_cast<double>(winner_ns);
 }
 
 /// Those of the rivals that may run the whole model.
