@@ -1,5 +1,8 @@
 #include "tune/stages.h"
 
+#include <future>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "backend/roles.h"
@@ -10,6 +13,7 @@
 #include "numbers/record.h"
 #include "numbers/recorded_extents.h"
 #include "plan/control.h"
+#include "region/weight_bytes.h"
 #include "sandbox/import_model.h"
 #include "store/keys.h"
 #include "tune/jobs.h"
@@ -19,6 +23,9 @@
 namespace collage {
 namespace {
 
+constexpr const char* kOriginalOutputs = "original-outputs";
+/// Of weights: a model that is no larger may be in memory twice.
+constexpr std::int64_t kMostBytesTwice = std::int64_t{1} << 30U;
 constexpr std::uint64_t kMoreInputs = 3;
 /// For models so small that a run of the reference takes no time to speak of. Their outputs are few numbers, whose
 /// errors differ most from input to input.
@@ -48,10 +55,12 @@ class Recording {
     say(options_, "record");
     prepared_.inputs = folder_.file("inputs");
     COLLAGE_TRY_VOID(make_input_record(options_.seed, prepared_.inputs));
-    COLLAGE_TRY_VOID(check_import());
+    std::future<Result<void>> original = run_original();
+    COLLAGE_TRY_VOID(record_imported());
     if (options_.accuracy == Accuracy::kFast) add_more_inputs();
     say(options_, "simplify");
     COLLAGE_TRY_VOID(simplify_and_record());
+    if (!prepared_.original_file.empty()) COLLAGE_TRY_VOID(check_import(original.get()));
     return std::move(prepared_);
   }
 
@@ -88,28 +97,46 @@ class Recording {
     return {};
   }
 
-  /// Runs the user's own bytes and the imported graph in the reference; their outputs must be the same.
-  Result<void> check_import() {
-    prepared_.outputs = folder_.file("outputs");
+  /// Of the user's own bytes in the reference: beside the other runs where there is a processor for it and the model is
+  /// not so large that both take too much memory, else when its result is asked for.
+  std::future<Result<void>> run_original() {
     RecordJob job{.graph_file = prepared_.imported_file,
                   .inputs_file = prepared_.inputs,
-                  .record_file = prepared_.outputs,
+                  .record_file = folder_.file(kOriginalOutputs),
                   .backend = kReferenceEngine,
                   .all_values = false,
-                  .model_file = std::nullopt,
-                  .slacks = true};
-    COLLAGE_TRY_VOID(collage::record(worker_, job));
-    if (prepared_.original_file.empty()) return {};
-    job.model_file = prepared_.original_file;
-    job.slacks = false;
-    job.record_file = folder_.file("original-outputs");
-    if (const auto ran = collage::record(worker_, job); !ran) {
+                  .model_file = prepared_.original_file};
+    const bool is_apart = !prepared_.original_file.empty() && !options_.worker_command.empty() &&
+                          std::thread::hardware_concurrency() > 1 &&
+                          weight_bytes(prepared_.imported.graph) <= kMostBytesTwice;
+    if (!is_apart)
+      return std::async(std::launch::deferred, [this, job = std::move(job)] { return collage::record(worker_, job); });
+    return std::async(std::launch::async, [command = options_.worker_command, job = std::move(job)] {
+      WorkerProcess worker(command);
+      return collage::record(worker, job);
+    });
+  }
+
+  Result<void> record_imported() {
+    prepared_.outputs = folder_.file("outputs");
+    return collage::record(worker_, {.graph_file = prepared_.imported_file,
+                                     .inputs_file = prepared_.inputs,
+                                     .record_file = prepared_.outputs,
+                                     .backend = kReferenceEngine,
+                                     .all_values = false,
+                                     .model_file = std::nullopt,
+                                     .slacks = true});
+  }
+
+  /// The outputs of the user's own bytes and of the imported graph must be the same.
+  Result<void> check_import(const Result<void>& original) {
+    if (!original) {
       prepared_.notes.push_back(
           "ONNX Runtime, the reference, rejects this file; numbers were checked on Collage's import instead: " +
-          ran.error().saw);
+          original.error().saw);
       return {};
     }
-    COLLAGE_TRY(const std::string different, difference(job.record_file, prepared_.outputs));
+    COLLAGE_TRY(const std::string different, difference(folder_.file(kOriginalOutputs), prepared_.outputs));
     if (different.empty()) return {};
     return fail(ExitCode::kBug, "import/mismatch", options_.model, different,
                 "the imported graph to give what the file gives");
@@ -204,6 +231,7 @@ PrepareOptions prepare_options(const TuneOptions& options, std::vector<std::stri
           .reader = options.reader,
           .seed = options.seed,
           .input_ranges = options.input_ranges,
+          .worker_command = options.worker_command,
           .progress = std::move(progress)};
 }
 

@@ -2,7 +2,7 @@
 // simplifies and records.
 // In:  a model file. Out: an ImportedModel, then a Prepared: the simplified graph, and files for workers. Third-party
 //       code runs in the worker only.
-// Cost: one import; two runs of the reference.
+// Cost: one import; three runs of the reference, of which one is beside the others.
 #pragma once
 
 #include <string>
@@ -52,6 +52,7 @@ struct PrepareOptions {
   ModelReader reader;
   std::uint64_t seed = 1;
   std::map<std::string, std::pair<double, double>> input_ranges;
+  std::vector<std::string> worker_command;  ///< of one worker more, for runs beside others; empty: none
   Progress progress;
 };
 
