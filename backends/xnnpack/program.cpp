@@ -37,7 +37,7 @@ constexpr std::array kOpKinds = {"convolution",
                                  "pad",
                                  "resize"};
 
-// Left out where they have their default.
+// Left out where they have their default. JSON has no infinity: a missing bound of an operation is one.
 constexpr std::tuple kTensorFields{Field{"index", &TensorInfo::index},
                                    Field{"scales", &TensorInfo::scales},
                                    Field{"channel_axis", &TensorInfo::channel_axis},

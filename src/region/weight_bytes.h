@@ -8,6 +8,10 @@
 
 namespace collage {
 
+/// Of weights: a model that has no more may be in the memory of several workers at once. An engine that compiles takes
+/// several times as much.
+inline constexpr std::int64_t kMostBytesAtOnce = std::int64_t{1} << 30U;
+
 [[nodiscard]] std::int64_t weight_bytes(const Graph& graph);
 [[nodiscard]] std::int64_t weight_bytes(const Graph& graph, const Region& region);
 

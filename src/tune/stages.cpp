@@ -24,8 +24,6 @@ namespace collage {
 namespace {
 
 constexpr const char* kOriginalOutputs = "original-outputs";
-/// Of weights: a model that is no larger may be in memory twice.
-constexpr std::int64_t kMostBytesTwice = std::int64_t{1} << 30U;
 constexpr std::uint64_t kMoreInputs = 3;
 /// For models so small that a run of the reference takes no time to speak of. Their outputs are few numbers, whose
 /// errors differ most from input to input.
@@ -97,7 +95,7 @@ class Recording {
     return {};
   }
 
-  /// Of the user's own bytes in the reference: beside the other runs where there is a processor for it and the model is
+  /// Of the user's own bytes in the reference: beside the other runs where there is a second processor and the model is
   /// not so large that both take too much memory, else when its result is asked for.
   std::future<Result<void>> run_original() {
     RecordJob job{.graph_file = prepared_.imported_file,
@@ -108,7 +106,7 @@ class Recording {
                   .model_file = prepared_.original_file};
     const bool is_apart = !prepared_.original_file.empty() && !options_.worker_command.empty() &&
                           std::thread::hardware_concurrency() > 1 &&
-                          weight_bytes(prepared_.imported.graph) <= kMostBytesTwice;
+                          weight_bytes(prepared_.imported.graph) <= kMostBytesAtOnce;
     if (!is_apart)
       return std::async(std::launch::deferred, [this, job = std::move(job)] { return collage::record(worker_, job); });
     return std::async(std::launch::async, [command = options_.worker_command, job = std::move(job)] {

@@ -26,8 +26,6 @@ namespace {
 constexpr double kNear = 1.3;
 /// Of the budget: later on no engine gets another form of the model. What it would take is needed for the covers.
 constexpr double kFormsShare = 0.3;
-/// Of weights; an engine that compiles takes several times as much memory.
-constexpr std::int64_t kMostBytesAtOnce = std::int64_t{1} << 30U;
 
 /// A model as an engine gets it.
 struct RivalModel {

@@ -28,8 +28,8 @@ class OutputsInClassFast : public ::testing::Test {
     return tune_with({instance}, bound, pins);
   }
 
-  /// What makes of a plan to be wrong on other inputs than those of the tune, and right on those; empty when it is not
-  /// asked about them.
+  /// How the check of a plan ends that is right on the timed inputs and wrong on the others; empty where the check does
+  /// not look at the others.
   Result<std::string> failure_on_more_inputs(const std::string& plan) {
     Registry registry(test::module_folders());
     COLLAGE_TRY(const LoadedPlan loaded, LoadedPlan::load(plan, registry));
