@@ -5,8 +5,9 @@
 // A rival gets the user's file with dimensions bound and initialisers repaired, runs with all its optimisations, in
 // f32, with the same number of threads, and with inputs and outputs bound beforehand. If it refuses that file it gets
 // the simplified graph, and its row says so. All outputs are compared with those of the reference in the plan's
-// accuracy class. A contender with wrong numbers is timed and named, but counts in no summary.
-// Cost: the given seconds, loading, one run of the reference.
+// accuracy class; in class fast, where what 16 bits err differs from input to input, on further sets of inputs, too. A
+// contender with wrong numbers is timed and named, but counts in no summary.
+// Cost: the given seconds, loading, one run of the reference for each set of inputs.
 #pragma once
 
 #include <map>

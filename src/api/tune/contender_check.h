@@ -1,12 +1,13 @@
 // Checks that the contenders of a bench compute the right numbers.
 // In:  the user's model, inputs, the outputs of a contender. Out: a verdict in the plan's accuracy class.
-// Cost: one run of the reference, one comparison for each output.
+// Cost: for each set of inputs one run of the reference, and one comparison for each output.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "api/tune/gather_inputs.h"
 #include "api/tune/reference_model.h"
 #include "api/tune/source_model.h"
 #include "backend/registry.h"
@@ -34,10 +35,18 @@ struct ExpectedNumbers {
   OutputBound bound;
 };
 
-/// Runs the reference. Notes say where it had to run the imported graph.
-[[nodiscard]] Result<ExpectedNumbers> expected_numbers(const SourceModel& source, const std::vector<Tensor>& inputs,
-                                                       const OutputBound& bound, Registry& registry,
-                                                       std::vector<std::string>& notes);
+/// A set of inputs and what the reference computes from it. Nothing where it cannot tell: all is unchecked then.
+struct CheckedSet {
+  std::vector<Tensor> inputs;
+  std::optional<ExpectedNumbers> expected = std::nullopt;
+};
+
+/// The first is made as `made` says. In class fast there are three more, of the next seeds: what 16 bits err differs
+/// from input to input. Notes say where the reference runs the imported graph, and where it cannot tell; then the first
+/// is the only one. Errors of gather_inputs().
+[[nodiscard]] Result<std::vector<CheckedSet>> checked_sets(const SourceModel& source, GatherOptions made,
+                                                           const OutputBound& bound, Registry& registry,
+                                                           std::vector<std::string>& notes);
 
 /// The output furthest out of its bound, or with the largest error where all are inside.
 [[nodiscard]] NumbersCheck check_numbers(const std::vector<Tensor>& seen, const ExpectedNumbers& expected);

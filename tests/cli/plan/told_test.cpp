@@ -1,6 +1,11 @@
 // What tune, bench and explain tell of the same plan: that it agrees, and that nothing is left out.
 #include <signal.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <set>
 #include <thread>
 
@@ -194,6 +199,43 @@ TEST_F(ToldTest, BenchOfAPlanWithWrongNumbersFindsADifference) {
       {"bench", with_other_weights(plan_, file("changed.collage")), "--seconds", "0.05", "--against", "onnxruntime"});
   EXPECT_EQ(ended.exit_code, 1) << describe(ended);
   EXPECT_THAT(ended.out, HasSubstr("WRONG NUMBERS"));
+}
+
+/// Gives numbers up to `most` as they are.
+std::string clip_model(double most) {
+  return opset_model(
+      13, fmt::format("clip (float[4] x) => (float[4] y) <float[1] most = {{{:.6f}}}> {{ y = Min (x, most) }}", most));
+}
+
+/// Of four numbers, which are the last of a file.
+float largest_in(const std::string& npy) {
+  std::array<float, 4> numbers{};
+  const std::string bytes = test::read_all(npy);
+  std::memcpy(numbers.data(), bytes.data() + bytes.size() - sizeof(numbers), sizeof(numbers));
+  return std::ranges::max(numbers);
+}
+
+TEST_F(ToldTest, BenchChecksPlansOfClassFastOnMoreInputsThanItTimes) {
+  const std::string plan = file("all.collage");
+  const std::vector<std::string> fast = {"--backends", "host", "--accuracy", "fast"};
+  expect_good(run(quick_tune(given("all.onnx", clip_model(1000)), plan, fast)));
+  const auto largest = [&](int seed) {
+    const std::string folder = file(fmt::format("seed-{}", seed));
+    expect_good(run({"run", plan, "--seed", std::to_string(seed), "--output-dir", folder, "--quiet"}));
+    return largest_in(folder + "/output_0.npy");
+  };
+  int seed = 1;
+  float timed = largest(seed);
+  for (float next = largest(seed + 1); timed < 0.1F || next < 1.5F * timed; next = largest(seed + 1)) {
+    timed = next;
+    ASSERT_LT(++seed, 20) << "no set of inputs with a much larger number than the set before it";
+  }
+  // Right on the inputs that are timed, wrong on the next ones.
+  const std::string rival = file("clipped.collage");
+  expect_good(run(quick_tune(given("clipped.onnx", clip_model(1.1F * timed)), rival, fast)));
+  const json report = told({"bench", plan, "--seconds", "0.05", "--seed", std::to_string(seed), "--against", rival});
+  EXPECT_EQ(report["contenders"][0]["numbers"]["verdict"], "right");
+  EXPECT_EQ(report["contenders"][1]["numbers"]["verdict"], "wrong");
 }
 
 TEST_F(ToldTest, TuneSaysThatTheReferenceRejectsTheFile) {
