@@ -29,11 +29,11 @@ constexpr double kFormsShare = 0.3;
 
 /// A model as an engine gets it.
 struct RivalModel {
-  const std::string& engine;
+  std::string engine;
   const Graph& graph;
   const std::string& graph_file;
-  const std::string& model_file;  ///< the user's bytes; empty: the graph's
-  std::string contents;           ///< tells it from other models and shapes
+  std::string model_file;  ///< the user's bytes; empty: the graph's
+  std::string contents;    ///< tells it from other models and shapes
 };
 
 std::string contents_of(const TuneOptions& options, const std::string& model, const std::string& weights) {
@@ -135,12 +135,19 @@ bool add_rival(const std::string& title, const RivalModel& model, const TuneTask
   return is_in;
 }
 
-bool add_on_simplified(const std::string& name, const TuneTask& task, const MeasureEnv& env, Contest& contest) {
+/// The same graph for each engine.
+std::vector<RivalModel> simplified_graph_for(const std::vector<std::string>& engines, const TuneTask& task) {
   const Prepared& prepared = task.prepared;
-  EngineCompiler none;
-  const std::string no_file;
-  const RivalModel model{name, prepared.graph, prepared.graph_file, no_file, contents_of(task.options, prepared.graph)};
-  return add_rival(name + std::string(kOnSimplified), model, task, env, contest, none);
+  const std::string contents = contents_of(task.options, prepared.graph);
+  std::vector<RivalModel> models;
+  for (const std::string& engine : engines)
+    models.push_back({engine, prepared.graph, prepared.graph_file, {}, contents});
+  return models;
+}
+
+bool add_on_simplified(const RivalModel& model, const TuneTask& task, const MeasureEnv& env, Contest& contest,
+                       EngineCompiler& compiler) {
+  return add_rival(model.engine + std::string(kOnSimplified), model, task, env, contest, compiler);
 }
 
 /// An engine that did not run may be near, too: perhaps it fails on the user's file alone. One that had a single round
@@ -150,6 +157,11 @@ bool is_near_winner(const Contestant& contestant, const Contest& contest) {
   if (contestant.median_ns == 0 || winner_ns == 0) return true;
   return contestant.ratio ? contestant.ratio->low <= kNear
                           : static_cast<double>(contestant.median_ns) <= kFarBehind * static_cast<double>(winner_ns);
+}
+
+/// An engine at its own precision that errs so much on the user's file does so on the simplified graph as well.
+bool rounds_too_much(const Contestant& contestant) {
+  return is_at_default_precision(contestant.cover.steps.front().backend) && contestant.share > kMostOfBound;
 }
 
 /// Those of the rivals that may run the whole model.
@@ -241,8 +253,9 @@ Result<Contest> open_contest(const TuneTask& task, const MeasureEnv& env, Engine
         continue;
       }
     }
-    if (!add_rival(model.engine, model, task, env, contest, compiler))
-      add_on_simplified(model.engine, task, env, contest);
+    if (add_rival(model.engine, model, task, env, contest, compiler)) continue;
+    EngineCompiler none;
+    add_on_simplified(simplified_graph_for({model.engine}, task).front(), task, env, contest, none);
   }
   return contest;
 }
@@ -255,8 +268,10 @@ bool enter_reference(const TuneTask& task, const MeasureEnv& env, Contest& conte
   };
   if (!engines || std::ranges::none_of(*engines, is_of_its_library)) return false;
   const Prepared& prepared = task.prepared;
-  const std::string no_file;
-  const RivalModel model{reference, prepared.imported.graph, prepared.imported_file, no_file,
+  const RivalModel model{reference,
+                         prepared.imported.graph,
+                         prepared.imported_file,
+                         {},
                          contents_of(task.options, prepared.imported.graph)};
   EngineCompiler none;
   return add_rival(reference, model, task, env, contest, none);
@@ -265,13 +280,20 @@ bool enter_reference(const TuneTask& task, const MeasureEnv& env, Contest& conte
 void enter_on_simplified(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
   std::vector<std::string> engines;
   for (const Contestant& contestant : contest.competing)
-    if (!contestant.name.ends_with(kOnSimplified) && is_near_winner(contestant, contest))
+    if (!contestant.name.ends_with(kOnSimplified) && is_near_winner(contestant, contest) &&
+        !rounds_too_much(contestant))
       engines.push_back(contestant.name);
   env.say("rivals");
-  for (const std::string& name : engines) {
+  const std::vector<RivalModel> models = simplified_graph_for(engines, task);
+  EngineCompiler compiler;
+  const auto is_late = [&](const std::string& engine) {
+    return is_too_late("second form of " + engine, kFormsShare * env.budget.seconds(), task, env);
+  };
+  for (const RivalModel& model : models) {
     if (env.stop.stop_requested()) return;
-    if (!is_too_late("second form of " + name, kFormsShare * env.budget.seconds(), task, env))
-      add_on_simplified(name, task, env, contest);
+    if (is_late(model.engine)) continue;
+    start_ahead(models, task.options, env, compiler);
+    add_on_simplified(model, task, env, contest, compiler);
   }
 }
 
