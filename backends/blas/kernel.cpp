@@ -218,6 +218,7 @@ class ProductKernel final : public Kernel {
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
     return std::make_unique<ProductCall>(loaded_, buffers);
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override { return ConstantBytes(); }
 
  private:
   std::shared_ptr<const Loaded> loaded_;

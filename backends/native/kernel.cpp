@@ -11,6 +11,9 @@ class NativeKernel final : public Kernel {
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
     return std::make_unique<NativeCall>(loaded_, entry_, loaded_->program.arguments, buffers);
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override {
+    return collage::bytes_of(loaded_->constants);
+  }
 
  private:
   std::shared_ptr<const Loaded> loaded_;

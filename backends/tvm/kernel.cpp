@@ -203,6 +203,9 @@ class LoadedKernel final : public Kernel {
     const LoopThreads threads{.threads = threads_, .pool = buffers.pool};
     return std::make_unique<LoadedCall>(loaded_, bound(loaded_->program.calls, *loaded_->object, places), threads);
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override {
+    return collage::bytes_of(loaded_->prepared);
+  }
 
  private:
   std::shared_ptr<const Loaded> loaded_;

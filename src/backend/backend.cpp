@@ -12,4 +12,10 @@ Result<bool> Call::move_inputs(std::span<const void* const> /*inputs*/, std::spa
   return false;
 }
 
+ConstantBytes bytes_of(std::span<const Buffer> buffers) {
+  ConstantBytes bytes;
+  for (const Buffer& buffer : buffers) bytes.push_back(buffer.bytes());
+  return bytes;
+}
+
 }  // namespace collage

@@ -141,10 +141,16 @@ struct Buffers {
 class OpenKernel;
 
 /// A loaded artifact. Immutable; bind() may be called from many threads.
+using ConstantBytes = std::vector<std::span<const std::byte>>;
+[[nodiscard]] ConstantBytes bytes_of(std::span<const Buffer> buffers);
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
   [[nodiscard]] virtual Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const = 0;
+  /// Memory that runs read besides their buffers and the constants of the LoadRequest, such as packed weights. Nothing:
+  /// not known, because a library has copies of its own. Who times the kernel evicts them from the caches.
+  [[nodiscard]] virtual std::optional<ConstantBytes> packed_constants() const { return std::nullopt; }
   /// This kernel as one that takes inputs of open shape (backend/open_kernel.h); null when its shapes are fixed.
   [[nodiscard]] virtual const OpenKernel* as_open() const { return nullptr; }
 };

@@ -37,6 +37,10 @@ class GuardedKernel final : public Kernel {
     if (call == nullptr) return failed(name_, "a kernel that binds to nothing");
     return std::make_unique<GuardedCall>(std::move(call), name_);
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override {
+    auto known = guard([&] { return kernel_->packed_constants(); });
+    return known ? std::move(*known) : std::nullopt;
+  }
 
  private:
   std::unique_ptr<Kernel> kernel_;

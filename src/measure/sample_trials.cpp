@@ -13,9 +13,9 @@ std::vector<Result<Timing>> sample_trials(std::size_t contenders, const TrialSam
                           .noise = &noise};
   if (sampling.displaced_bytes > 0)
     subject.prepare = [&sampling, &displacer = bench.displacer(sampling.displaced_bytes)](std::size_t contender) {
-      const Trial* trial = sampling.trial_of(contender);
+      const Trial* const trial = sampling.trial_of(contender);
       if (trial == nullptr) return;
-      displacer.run();
+      trial->displace(displacer);
       trial->touch();
     };
   return sample_all(contenders, subject, options);

@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "numbers/compare.h"
 #include "numbers/narrow_output.h"
-#include "timing/displacer.h"
 #include "timing/sampling.h"
 
 namespace collage {
@@ -118,6 +117,7 @@ std::optional<TrialFailure> Trial::load_and_bind() {
     return failure(RefusalReason::kCompile, "device: " + text_of(placed.error()));
   if (!spec_.artifact) {
     call_ = make_transfer();
+    constants_ = ConstantBytes();
     return std::nullopt;
   }
   LoadRequest request{.artifact = *spec_.artifact, .constants = spec_.constants, .threads = spec_.threads};
@@ -126,6 +126,9 @@ std::optional<TrialFailure> Trial::load_and_bind() {
   auto kernel = spec_.backend->load(request);
   if (!kernel) return failure(RefusalReason::kCompile, "load: " + text_of(kernel.error()));
   kernel_ = std::move(*kernel);
+  constants_ = kernel_->packed_constants();
+  if (constants_)
+    for (const Tensor& constant : spec_.constants) constants_->push_back(constant.data.bytes());
   return bind();
 }
 
@@ -176,6 +179,13 @@ Result<void> Trial::copy_ports(Direction direction) {
                            : queue.copy_out(slot.bytes.data(), slot.address, slot.bytes.size()));
     }
   return {};
+}
+
+void Trial::displace(Displacer& displacer) const {
+  if (constants_)
+    displacer.run_for(*constants_);
+  else
+    displacer.run();
 }
 
 void Trial::touch() const {

@@ -15,6 +15,7 @@
 #include "numbers/format_converter.h"
 #include "numbers/guarded_bytes.h"
 #include "numbers/input_sets.h"
+#include "timing/displacer.h"
 
 namespace collage {
 
@@ -57,6 +58,8 @@ class Trial {
     return done && device_ ? device_->place.queue->wait() : done;
   }
 
+  /// Evicts what the kernel reads besides its ports, as the rest of the model does between two runs.
+  void displace(Displacer& displacer) const;
   /// Reads all ports at home, inputs last: in a plan they were just written.
   void touch() const;
 
@@ -111,6 +114,7 @@ class Trial {
   std::unique_ptr<AtDevice> device_;  ///< null when all ports lie at home
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Call> call_;
+  std::optional<ConstantBytes> constants_;  ///< of the kernel, with those of the spec; nothing if it has others
   std::int64_t checked_ns_ = 0;
   const InputSet* loaded_ = nullptr;  ///< whose inputs the buffers hold; null for the recorded ones
 };

@@ -38,7 +38,7 @@ Result<const Record*> Workbench::record(const std::string& path) {
   return &*record_;
 }
 
-const Displacer& Workbench::displacer(std::int64_t bytes) {
+Displacer& Workbench::displacer(std::int64_t bytes) {
   if (displacer_.bytes() != bytes) displacer_ = Displacer(bytes);
   return displacer_;
 }

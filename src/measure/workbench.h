@@ -34,7 +34,7 @@ class Workbench {
   [[nodiscard]] FormatConverter& converter() { return converter_; }
   [[nodiscard]] Canary& canary() { return canary_; }
   /// The one of the last call where it fits.
-  [[nodiscard]] const Displacer& displacer(std::int64_t bytes);
+  [[nodiscard]] Displacer& displacer(std::int64_t bytes);
 
  private:
   static constexpr std::size_t kMostInputSets = std::size_t{512} << 20;  ///< bytes

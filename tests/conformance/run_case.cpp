@@ -132,6 +132,7 @@ std::optional<std::string> judge_twice(const Subject& subject, const Variant& va
                              laboratory.converter());
   if (!trial) return trial.error().refusal.detail;
   if (const auto bad = trial->check(laboratory.converter())) return bad->refusal.detail;
+  trial->displace(laboratory.displacer());
   if (const auto bad = trial->check(laboratory.converter())) return "second run: " + bad->refusal.detail;
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include "backend/registry.h"
 #include "numbers/format_converter.h"
 #include "tests/conformance/case.h"
+#include "timing/displacer.h"
 
 namespace collage::conformance {
 
@@ -21,11 +22,16 @@ class Laboratory {
   [[nodiscard]] Result<Backend*> loader(const std::string& instance) { return loading_.get(instance); }
   [[nodiscard]] bool has(const std::string& kind) const;
   [[nodiscard]] FormatConverter& converter() { return converter_; }
+  /// One that flushes what kernels say they read, as in a model that leaves nothing in the caches.
+  [[nodiscard]] Displacer& displacer() { return displacer_; }
 
  private:
+  static constexpr std::int64_t kDisplaced = std::int64_t{1} << 18;
+
   Registry compiling_;
   Registry loading_;
   FormatConverter converter_;
+  Displacer displacer_{kDisplaced, {.private_bytes = kDisplaced / 2, .last_bytes = kDisplaced / 2}};
 };
 
 /// The case's outputs as a backend computes them in plain formats. Error conformance/refused when it refuses.

@@ -26,5 +26,20 @@ TEST(Displacer, TheCachesOfThisMachineMakeSense) {
   EXPECT_GE(cache_sizes().last_bytes, cache_sizes().private_bytes);
 }
 
+TEST(Displacer, FlushingWritesBackWhatWasChanged) {
+  std::vector<std::byte> bytes(1000);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
+  flush(std::span<const std::byte>(bytes).subspan(3));
+  flush({});
+  for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(bytes[i], static_cast<std::byte>(i));
+}
+
+TEST(Displacer, NothingIsDisplacedOnceOrTwice) {
+  Displacer displacer(0, kCaches);
+  displacer.run();
+  displacer.run_for({});
+  EXPECT_EQ(displacer.bytes(), 0);
+}
+
 }  // namespace
 }  // namespace collage

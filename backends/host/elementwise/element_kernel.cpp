@@ -284,6 +284,7 @@ class ElementKernel final : public Kernel {
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
     return std::make_unique<ElementCall>(program_, buffers, threads_);
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override { return ConstantBytes(); }
 
  private:
   LoadedProgram program_;

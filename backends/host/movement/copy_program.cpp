@@ -47,6 +47,7 @@ class CopyKernel final : public Kernel {
     }
     return std::make_unique<CopyCall>(std::move(bound));
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override { return ConstantBytes(); }
 
  private:
   [[nodiscard]] const std::byte* source_of(const Block& block, const Buffers& buffers) const {

@@ -112,6 +112,7 @@ class GatherKernel final : public Kernel {
     return std::make_unique<GatherCall>(program_, static_cast<const std::byte*>(source(program_.data)),
                                         source(program_.index), static_cast<std::byte*>(buffers.outputs[0]));
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override { return ConstantBytes(); }
 
  private:
   GatherProgram program_;

@@ -114,6 +114,7 @@ class NormaliseKernel final : public Kernel {
         program_, slice_loops(), buffers.pool, source(program_.input), static_cast<float*>(buffers.outputs[0]),
         source(program_.scale), program_.bias < 0 ? nullptr : source(static_cast<std::uint32_t>(program_.bias)));
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override { return ConstantBytes(); }
 
  private:
   NormaliseProgram program_;

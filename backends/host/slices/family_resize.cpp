@@ -195,6 +195,7 @@ class ResizeKernel final : public Kernel {
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
     return std::make_unique<ResizeCall>(program_, threads_, buffers.pool, buffers.inputs[0], buffers.outputs[0]);
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override { return ConstantBytes(); }
 
  private:
   ResizeProgram program_;

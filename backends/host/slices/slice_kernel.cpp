@@ -52,6 +52,7 @@ class SliceKernel final : public Kernel {
     return std::make_unique<SliceCall>(slices_, loop_, result_, threads_, buffers.pool, buffers.inputs[input_],
                                        buffers.outputs[0]);
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override { return ConstantBytes(); }
 
  private:
   Slices slices_;

@@ -160,6 +160,9 @@ class LoadedKernel final : public Kernel {
     if (!call) return library_failed(call.error());
     return std::move(*call);
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override {
+    return collage::bytes_of(loaded_->constants);
+  }
 
  private:
   std::shared_ptr<const Loaded> loaded_;

@@ -111,6 +111,7 @@ class AttentionKernel final : public Kernel {
     if (!call) return fail(ExitCode::kUnsupported, "backend/library-failed", kBackendKind, call.error());
     return std::move(*call);
   }
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override { return ConstantBytes(); }
 
  private:
   std::shared_ptr<const Loaded> loaded_;
