@@ -59,19 +59,21 @@ Result<Ready> ready(const PlanToTime& one, const ConfirmRequest& request, const 
   return Ready{.session = std::move(session), .ran_ns = ran_ns};
 }
 
-/// Judges the outputs of the last run; the lane keeps its first failure and the largest share of the bound.
-Result<void> judge_outputs(const Session& session, const OutputBound& bound, const Record& expected,
-                           ConfirmLane& lane) {
+/// Judges the outputs of the last run, and gives the share of the bound that their largest error takes; the lane keeps
+/// its first failure.
+Result<double> judge_outputs(const Session& session, const OutputBound& bound, const Record& expected,
+                             ConfirmLane& lane) {
+  double share = 0;
   COLLAGE_TRY(const std::vector<Tensor> outputs, session.copy_outputs());
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const std::string& name = session.outputs()[o].name;
     COLLAGE_TRY(const Tensor wanted, expected.tensor(name));
     const JudgedOutput check = check_output(outputs[o], wanted, bound, expected.slack(name));
-    lane.share = std::max(lane.share, check.share);
+    share = std::max(share, check.share);
     if (!check.comparison.ok && lane.failure.empty())
       lane.failure = "output " + name + ": " + to_string(check.comparison);
   }
-  return {};
+  return share;
 }
 
 /// Whether it stores or computes float32 numbers of the model in 16 bits, or may, as an engine at its default does.
@@ -88,13 +90,15 @@ bool uses_16_bits(const PlanBody& plan) {
 Result<void> judge_all(Session& session, bool is_right, const ConfirmRequest& request, const Record& inputs,
                        const Record& expected, ConfirmLane& lane) {
   const OutputBound bound = bound_in_plan(request.accuracy);
-  COLLAGE_TRY_VOID(judge_outputs(session, bound, expected, lane));
+  COLLAGE_TRY(const double share, judge_outputs(session, bound, expected, lane));
+  lane.share.add(share);
   if (is_right || request.more.empty() || !uses_16_bits(session.plan())) return {};
   for (const CheckedInputs& more : request.more) {
     COLLAGE_TRY(const Record other, Record::open(more.inputs));
     COLLAGE_TRY(const Record wanted, Record::open(more.expected));
     COLLAGE_TRY_VOID(run_on(session, other));
-    COLLAGE_TRY_VOID(judge_outputs(session, bound, wanted, lane));
+    COLLAGE_TRY(const double more_share, judge_outputs(session, bound, wanted, lane));
+    lane.share.add(more_share);
   }
   return set_inputs(session, inputs);
 }
@@ -181,6 +185,15 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   return lanes;
 }
 
+namespace {
+
+/// JSON has no infinity.
+double number_in(const nlohmann::json& json) {
+  return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
+}
+
+}  // namespace
+
 nlohmann::json to_json(const ConfirmRequest& request) {
   nlohmann::json plans = nlohmann::json::array();
   for (const PlanToTime& one : request.plans)
@@ -235,7 +248,7 @@ nlohmann::json to_json(const std::vector<ConfirmLane>& lanes) {
                     {"slowness", lane.lane.slowness},
                     {"step_ns", lane.step_ns},
                     {"failure", lane.failure},
-                    {"share", lane.share}});
+                    {"share", {lane.share.largest, lane.share.least, lane.share.sets}}});
   return {{"lanes", list}};
 }
 
@@ -249,8 +262,8 @@ Result<std::vector<ConfirmLane>> confirm_lanes_from(const nlohmann::json& json) 
       lane.lane.samples_ns = entry.at("samples_ns").get<std::vector<std::int64_t>>();
       lane.step_ns = entry.at("step_ns").get<std::vector<std::int64_t>>();
       lane.failure = entry.at("failure");
-      const auto& share = entry.at("share");  // JSON has no infinity
-      lane.share = share.is_null() ? std::numeric_limits<double>::infinity() : share.get<double>();
+      const auto& share = entry.at("share");
+      lane.share = {.largest = number_in(share.at(0)), .least = number_in(share.at(1)), .sets = share.at(2)};
       lanes.push_back(std::move(lane));
     }
     return lanes;

@@ -11,6 +11,7 @@
 
 #include "backend/registry.h"
 #include "timing/race.h"
+#include "tune/confirm/bound_share.h"
 
 namespace collage {
 
@@ -50,7 +51,7 @@ struct ConfirmLane {
   RaceLane lane;
   std::vector<std::int64_t> step_ns;  ///< median of each step of the cover, in the plan
   std::string failure;                ///< empty when it ran and its outputs were right
-  double share = 0;                   ///< of the bound that the largest error takes; 0 when outputs were not checked
+  BoundShare share = {};              ///< of the bound on outputs
 };
 
 /// Loads and times the plans in this process.

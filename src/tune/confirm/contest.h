@@ -11,6 +11,7 @@
 
 #include "plan/file/plan_file.h"
 #include "search/search.h"
+#include "tune/confirm/bound_share.h"
 #include "tune/confirm/guard.h"
 #include "tune/measure_env.h"
 #include "tune/price/context.h"
@@ -36,9 +37,9 @@ struct Contestant {
   std::int64_t median_ns = 0;                         ///< of its last guard; 0 = did not run
   std::vector<std::int64_t> step_ns = {};             ///< likewise
   std::string failure = {};                           ///< likewise
-  double share = 0;                    ///< of the bound on outputs that its largest error takes, where steps are narrow
-  Verdict verdict = Verdict::kUnsure;  ///< likewise: the winner against it
-  std::optional<Ratio> ratio = std::nullopt;  ///< likewise: how many times faster the winner is
+  BoundShare share = {};                              ///< of the bound on outputs, where steps are narrow
+  Verdict verdict = Verdict::kUnsure;                 ///< likewise: the winner against it
+  std::optional<Ratio> ratio = std::nullopt;          ///< likewise: how many times faster the winner is
 };
 
 /// For people: engines are "ENGINE as a whole", perhaps ", on the simplified graph".

@@ -57,7 +57,7 @@ bool add_cover(const TuneTask& task, const MeasureEnv& env, const std::string& s
   }
   if (!is_inside(task, env, *made, contest)) {
     // The next search has fewer narrow steps. What did not run has no share.
-    if (is_best && made->share > kMostOfBound) widen_nodes(task, env, *made, priced, contest);
+    if (is_best && !made->share.has_reserve()) widen_nodes(task, env, *made, priced, contest);
     return false;
   }
   named.result.cover = made->cover;

@@ -52,7 +52,7 @@ GuardOptions hurried(GuardOptions options) {
 
 /// In an earlier contest, or in the check of a plan with 16 bits (output_check.h).
 bool was_right(const Contestant& contestant) {
-  return contestant.median_ns > 0 || (contestant.share > 0 && contestant.share <= 1);
+  return contestant.median_ns > 0 || (contestant.share.largest > 0 && contestant.share.largest <= 1);
 }
 
 Result<std::vector<PlanToJudge>> write_plans(const MeasureEnv& env, Contest& contest) {

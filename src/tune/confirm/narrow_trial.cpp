@@ -35,14 +35,14 @@ constexpr int kMostPlans = 16;
 /// The engine that computes in 16 bits when left alone; null where there is none, or none that was judged.
 const Contestant* narrow_engine(const Contest& contest) {
   const auto found = std::ranges::find_if(contest.competing, [](const Contestant& one) {
-    return one.is_rival && one.share > 0 && is_at_default_precision(one.cover.steps.front().backend);
+    return one.is_rival && one.share.largest > 0 && is_at_default_precision(one.cover.steps.front().backend);
   });
   return found == contest.competing.end() ? nullptr : &*found;
 }
 
 bool shows_no_harm(const Contestant& engine) {
   const bool is_same_element = narrow_element({.accuracy = Accuracy::kFast}) == ElementType::kBfloat16;
-  return is_same_element && engine.share >= kLeastOfRounding && engine.share <= kHarmless;
+  return is_same_element && engine.share.largest >= kLeastOfRounding && engine.share.largest <= kHarmless;
 }
 
 /// Unsettled: no time, or kernels that failed one after another.
@@ -51,14 +51,14 @@ enum class TrialEnd : std::uint8_t { kJudged, kUnsettled, kFailed };
 TrialEnd judge_plan(const TuneTask& task, const MeasureEnv& env, Contestant& made, Priced& priced, Contest& contest) {
   const auto keeps = keeps_bound(task, env, made, contest);
   if (!keeps) return TrialEnd::kFailed;
-  if (*keeps || made.share <= kMostOfBound) return TrialEnd::kJudged;
-  if (made.share <= kHopeless) {
+  if (*keeps || made.share.has_reserve()) return TrialEnd::kJudged;
+  if (made.share.largest <= kHopeless) {
     widen_nodes(task, env, made, priced, contest);
     return TrialEnd::kJudged;
   }
   priced.full_nodes = all_nodes(task.graph().nodes.size());
-  contest.notes.push_back(
-      fmt::format("plan \"{}\" errs {:.2f} times the bound: all nodes keep full precision", made.name, made.share));
+  contest.notes.push_back(fmt::format("plan \"{}\" errs {:.2f} times the bound: all nodes keep full precision",
+                                      made.name, made.share.largest));
   return TrialEnd::kJudged;
 }
 
@@ -128,7 +128,7 @@ void keep_full(const NodeSet& nodes, Priced& priced, Contest& contest) {
 void run_trial(const TuneTask& task, const MeasureEnv& env, const Contestant* engine, Priced& priced,
                Contest& contest) {
   env.say("narrow");
-  const bool is_outside = engine != nullptr && engine->share > kMostOfBound;
+  const bool is_outside = engine != nullptr && !engine->share.has_reserve();
   const std::string name = is_outside ? title_of(*engine) : "";
   const TrialEnd trial = judge_quick_plan(task, env, priced, contest);
   keep_full(priced.pricing->rounding_nodes(priced.pool.candidates), priced, contest);

@@ -105,11 +105,11 @@ NodeSet nodes_to_widen(const TuneTask& task, const MeasureEnv& env, const Contes
   const std::size_t count = task.graph().nodes.size();
   std::vector<NarrowStep> steps = narrow_steps(contestant);
   // Steps in bodies cannot be told apart; neither can steps whose errors nobody could measure.
-  if (steps.empty() || !std::isfinite(contestant.share) || !measure_effects(task, env, contestant, steps))
+  if (steps.empty() || !std::isfinite(contestant.share.largest) || !measure_effects(task, env, contestant, steps))
     return all_nodes(count);
   const double seen = total_share(steps);
   // Other sets of inputs, and steps whose errors do not add up, err more than the steps' squares say.
-  return worst_nodes(std::move(steps), wanted * seen / contestant.share, count);
+  return worst_nodes(std::move(steps), wanted * seen / contestant.share.largest, count);
 }
 
 Result<ConfirmLane> judged_outputs(const TuneTask& task, const MeasureEnv& env, Contestant& contestant,
@@ -189,25 +189,26 @@ bool has_narrow_candidate(const CandidatePool& pool) {
 Result<bool> keeps_bound(const TuneTask& task, const MeasureEnv& env, Contestant& contestant, Contest& contest) {
   COLLAGE_TRY(const ConfirmLane lane, judged_outputs(task, env, contestant, contest));
   contestant.share = lane.share;
-  return lane.failure.empty() && lane.share <= kMostOfBound;
+  return lane.failure.empty() && lane.share.has_reserve();
 }
 
 bool is_inside(const TuneTask& task, const MeasureEnv& env, Contestant& contestant, Contest& contest) {
   if (!has_narrow_step(contestant.cover)) return true;
   const auto keeps = keeps_bound(task, env, contestant, contest);
   if (keeps && *keeps) return true;
-  contest.notes.push_back(fmt::format("plan \"{}\" left out: {}", contestant.name,
-                                      keeps ? fmt::format("it takes {:.2f} of the bound on outputs", contestant.share)
-                                            : "unchecked, " + to_string(keeps.error())));
+  contest.notes.push_back(
+      fmt::format("plan \"{}\" left out: {}", contestant.name,
+                  keeps ? fmt::format("it takes {:.2f} of the bound on outputs", contestant.share.largest)
+                        : "unchecked, " + to_string(keeps.error())));
   return false;
 }
 
 void explain_precision(const TuneTask& task, const MeasureEnv& env, const Priced& priced, Contest& contest) {
   const Contestant& winner = contest.winner();
-  if (winner.share <= 0) return;
+  if (winner.share.largest <= 0) return;
   const std::vector<NarrowStep> narrow = narrow_steps(winner);
   ExplainedPrecision precision{.bound = to_string(task.options.output_bound()),
-                               .share = winner.share,
+                               .share = winner.share.largest,
                                .sets = static_cast<std::uint32_t>(1 + task.prepared.more_inputs.size()),
                                .predicted_share = std::nullopt,
                                .steps = explained_steps(narrow, priced)};
@@ -231,7 +232,7 @@ void widen_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& 
   const NodeSet worst = is_last ? all_nodes(count) : nodes_to_widen(task, env, contestant, wanted);
   priced.full_nodes |= worst.is_subset_of(priced.full_nodes) ? all_nodes(count) : worst;
   contest.notes.push_back(fmt::format("plan \"{}\" errs {:.2f} times the bound: {} of {} nodes keep full precision",
-                                      contestant.name, contestant.share, priced.full_nodes.count(), count));
+                                      contestant.name, contestant.share.largest, priced.full_nodes.count(), count));
 }
 
 }  // namespace collage

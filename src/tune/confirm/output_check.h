@@ -18,11 +18,8 @@ namespace collage {
 /// Whether a cover of these candidates may have such a step.
 [[nodiscard]] bool has_narrow_candidate(const CandidatePool& pool);
 
-/// Outputs may take this share of the bound where steps are narrow: inputs that were not tried may err more.
-inline constexpr double kMostOfBound = 0.8;
-
-/// Whether the plan's outputs are inside, with that reserve. A plan that runs sets its share of the bound and writes
-/// its file. Errors of the worker. A stop does not end the check.
+/// Whether the plan's outputs are inside, with a reserve for inputs that were not tried (bound_share.h). A plan that
+/// runs sets its share of the bound and writes its file. Errors of the worker. A stop does not end the check.
 [[nodiscard]] Result<bool> keeps_bound(const TuneTask& task, const MeasureEnv& env, Contestant& contestant,
                                        Contest& contest);
 

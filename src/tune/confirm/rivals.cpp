@@ -161,7 +161,7 @@ bool is_near_winner(const Contestant& contestant, const Contest& contest) {
 
 /// An engine at its own precision that errs so much on the user's file does so on the simplified graph as well.
 bool rounds_too_much(const Contestant& contestant) {
-  return is_at_default_precision(contestant.cover.steps.front().backend) && contestant.share > kMostOfBound;
+  return is_at_default_precision(contestant.cover.steps.front().backend) && !contestant.share.has_reserve();
 }
 
 /// Those of the rivals that may run the whole model.
