@@ -53,6 +53,9 @@ class OpenKernels final : public MultiKernel {
         inputs_(std::move(inputs)),
         outputs_(std::move(outputs)) {}
 
+  [[nodiscard]] std::optional<ConstantBytes> packed_constants() const override {
+    return collage::bytes_of(loaded_->constants);
+  }
   [[nodiscard]] std::size_t size() const override { return entries_.size(); }
 
   /// For ports that are all static: an artifact of open dimensions at one shape.
