@@ -170,6 +170,12 @@ Result<void> hold(const GuardOptions& guard, std::string question, const TuneTas
   return {};
 }
 
+/// With nobody new it would be the last contest once more, with more rounds, and end after the budget.
+bool repeats_too_late(const MeasureEnv& env, const Contest& contest) {
+  const bool has_new = contest.competing.size() > contest.judged_count;
+  return !has_new && env.budget.elapsed_s() + contest.judged_s > env.budget.seconds();
+}
+
 std::string why_nothing_runs(const Contest& contest, const Participants& who) {
   if (!contest.notes.empty()) return contest.notes.back();
   return who.notes.empty() ? "no plan" : who.notes.back();
@@ -227,7 +233,7 @@ Result<void> judge(const TuneTask& task, const MeasureEnv& env, std::int64_t qui
 
 Result<void> judge_covers(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns, Contest& contest) {
   if (contest.is_over) return {};
-  const bool is_over = !contest.saved.empty() && env.budget.is_past(1);
+  const bool is_over = env.budget.is_past(1) || repeats_too_late(env, contest);
   if (!contest.saved.empty() && env.deadlines.decides("covers", "no contest", is_over)) {
     contest.competing.erase(contest.competing.begin() + static_cast<std::ptrdiff_t>(contest.judged_count),
                             contest.competing.end());
