@@ -1,11 +1,10 @@
 #include "tune/jobs.h"
 
-#include <limits>
-
 #include "backend/held_value.h"
 #include "numbers/graph_file.h"
 #include "sandbox/import_job.h"
 #include "store/artifact_file.h"
+#include "tune/confirm/bound_share.h"
 #include "tune/confirm/whole_model.h"
 #include "tune/rehearsal.h"
 #include "tune/shapes/open_model.h"
@@ -143,8 +142,7 @@ Result<std::vector<double>> step_effects(WorkerProcess& worker, const StepEffect
   COLLAGE_TRY(const Json answer, ask(worker, to_json(request), 300s));
   return read_json("step-effects answer", [&] {
     std::vector<double> shares;
-    for (const Json& share : answer.at("shares"))  // JSON has no infinity
-      shares.push_back(share.is_null() ? std::numeric_limits<double>::infinity() : share.get<double>());
+    for (const Json& share : answer.at("shares")) shares.push_back(share_in(share));
     return shares;
   });
 }

@@ -34,11 +34,20 @@ TEST(Displacer, FlushingWritesBackWhatWasChanged) {
   for (std::size_t i = 0; i < bytes.size(); ++i) EXPECT_EQ(bytes[i], static_cast<std::byte>(i));
 }
 
-TEST(Displacer, NothingIsDisplacedOnceOrTwice) {
-  Displacer displacer(0, kCaches);
-  displacer.run();
-  displacer.run_for({});
-  EXPECT_EQ(displacer.bytes(), 0);
+TEST(Displacer, ConstantsStayAsTheyAre) {
+  std::vector<std::byte> bytes(1000, std::byte{1});
+  const std::vector<std::span<const std::byte>> constants = {bytes, {}};
+  for (const std::int64_t displaced : {std::int64_t{0}, kMiB, 64 * kMiB}) {
+    Displacer displacer(displaced, kCaches);
+    EXPECT_EQ(displacer.bytes(), displaced);
+    bytes.front() = bytes.back() = std::byte{2};
+    displacer.run_for(constants);
+    displacer.run();
+    EXPECT_EQ(bytes.front(), std::byte{2}) << displaced;
+    EXPECT_EQ(bytes[1], std::byte{1}) << displaced;
+    EXPECT_EQ(bytes.back(), std::byte{2}) << displaced;
+    bytes.assign(1000, std::byte{1});
+  }
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ Accuracy precision_class(const std::string& engine) {
   return is_at_default_precision(engine) ? Accuracy::kFast : Accuracy::kStandard;
 }
 
+/// Processors that compute in bf16 are where engines left alone do not compute in f32.
 std::optional<std::string> precision_note(const std::string& accuracy) {
   if (__builtin_cpu_supports("avx512bf16") == 0 || bound_in_plan(accuracy).accuracy == Accuracy::kFast)
     return std::nullopt;
@@ -269,26 +270,28 @@ Result<void> add_programs(Field& field, const BenchOptions& options, const Sourc
   return {};
 }
 
-/// Compares the outputs of every contender's last run with the reference's; a contender that was wrong once stays
-/// wrong.
+/// Compares the outputs of a contender's last run with the reference's; one that was wrong once stays wrong.
+Result<void> check_one(Field& field, std::size_t contender, const ExpectedNumbers& expected) {
+  COLLAGE_TRY(const std::vector<Tensor> seen, field.outputs[contender]());
+  NumbersCheck& numbers = field.rows[contender].numbers;
+  if (!numbers.is_wrong()) numbers = check_numbers(seen, expected);
+  return {};
+}
+
 Result<void> check_all(Field& field, const ExpectedNumbers& expected) {
-  for (std::size_t i = 0; i < field.rows.size(); ++i) {
-    COLLAGE_TRY(const std::vector<Tensor> seen, field.outputs[i]());
-    if (!field.rows[i].numbers.is_wrong()) field.rows[i].numbers = check_numbers(seen, expected);
-  }
+  for (std::size_t i = 0; i < field.rows.size(); ++i) COLLAGE_TRY_VOID(check_one(field, i, expected));
   return {};
 }
 
 /// On sets that are not timed; the inputs of the first are in place afterwards.
 Result<void> check_on_more(Field& field, std::span<const CheckedSet> sets) {
+  if (sets.size() < 2) return {};
   for (std::size_t i = 0; i < field.rows.size(); ++i) {
-    if (sets.size() < 2 || !field.set_inputs[i]) continue;
+    if (!field.set_inputs[i]) continue;
     for (const CheckedSet& set : sets.subspan(1)) {
-      if (field.rows[i].numbers.is_wrong()) break;
       COLLAGE_TRY_VOID(field.set_inputs[i](set.inputs));
       COLLAGE_TRY_VOID(field.contenders[i].run());
-      COLLAGE_TRY(const std::vector<Tensor> seen, field.outputs[i]());
-      field.rows[i].numbers = check_numbers(seen, *set.expected);
+      COLLAGE_TRY_VOID(check_one(field, i, *set.expected));
     }
     COLLAGE_TRY_VOID(field.set_inputs[i](sets.front().inputs));
   }

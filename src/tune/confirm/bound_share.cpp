@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "base/json_numbers.h"
 
 namespace collage {
 namespace {
@@ -28,6 +31,10 @@ double BoundShare::foreseen() const {
   const double usual = largest / kMostOfBound;
   if (sets < kTellingSets) return usual;
   return std::min(usual, largest + std::max(kLeastReserve, kRanges * (largest - least)));
+}
+
+double share_in(const nlohmann::json& json) {
+  return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
 }
 
 }  // namespace collage

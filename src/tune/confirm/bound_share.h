@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace collage {
 
 struct BoundShare {
@@ -18,5 +20,8 @@ struct BoundShare {
   /// Whether inputs that were not tried are inside, too.
   [[nodiscard]] bool has_reserve() const { return foreseen() <= 1; }
 };
+
+/// A share of the bound in a worker's answer: null stands for infinity, which JSON does not have. Throws as get().
+[[nodiscard]] double share_in(const nlohmann::json& json);
 
 }  // namespace collage

@@ -185,15 +185,6 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
   return lanes;
 }
 
-namespace {
-
-/// JSON has no infinity.
-double number_in(const nlohmann::json& json) {
-  return json.is_null() ? std::numeric_limits<double>::infinity() : json.get<double>();
-}
-
-}  // namespace
-
 nlohmann::json to_json(const ConfirmRequest& request) {
   nlohmann::json plans = nlohmann::json::array();
   for (const PlanToTime& one : request.plans)
@@ -263,7 +254,7 @@ Result<std::vector<ConfirmLane>> confirm_lanes_from(const nlohmann::json& json) 
       lane.step_ns = entry.at("step_ns").get<std::vector<std::int64_t>>();
       lane.failure = entry.at("failure");
       const auto& share = entry.at("share");
-      lane.share = {.largest = number_in(share.at(0)), .least = number_in(share.at(1)), .sets = share.at(2)};
+      lane.share = {.largest = share_in(share.at(0)), .least = share_in(share.at(1)), .sets = share.at(2)};
       lanes.push_back(std::move(lane));
     }
     return lanes;
