@@ -109,11 +109,36 @@ void GroupRunner::work_ahead(std::map<std::string, PriceGroup>& groups, Clock::t
   const std::vector<WorkedAhead> done = ahead_.run(jobs, width, allowance(), until, stop);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     auto& [group, pending] = asked[i];
-    if (done[i].answer) keep_ahead(pending, *group, *done[i].answer);
-    if (!done[i].hang || answers == nullptr || is_blocked(pending, *group) || !is_ours(pending)) continue;
-    refuse_dead(pending, *group, *done[i].hang, *answers);
+    const bool is_compiled_here = jobs[i].compiled.front().empty();
+    if (!settle_ahead(pending, *group, done[i], is_compiled_here, answers)) continue;
     std::erase_if(group->pending, [&](const PendingCandidate& one) { return one.key == pending.key; });
   }
+}
+
+bool GroupRunner::settle_ahead(const PendingCandidate& pending, const PriceGroup& group, const WorkedAhead& done,
+                               bool is_compiled_here, Answers* answers) {
+  const auto* const wrong = done.answer ? std::get_if<Infeasible>(&done.answer->cost) : nullptr;
+  if (done.answer && wrong == nullptr) keep_ahead(pending, group, *done.answer);
+  // What was compiled at another place of the same structure may know the weights of that place.
+  if (wrong != nullptr && !is_compiled_here) return false;
+  if (wrong != nullptr && answers == nullptr) {
+    refuse_artifact(pending, group, wrong->refusal, done.answer->stage);
+    return false;
+  }
+  if (answers == nullptr || (wrong == nullptr && !done.hang) || is_blocked(pending, group) || !is_ours(pending))
+    return false;
+  if (done.hang)
+    refuse_dead(pending, group, *done.hang, *answers);
+  else
+    keep_answer(pending, group, *done.answer, *answers);
+  return true;
+}
+
+void GroupRunner::refuse_artifact(const PendingCandidate& pending, const PriceGroup& group, const Refusal& refusal,
+                                  const std::string& stage) {
+  // A reproduction bundle is compiled for this processor alone.
+  if (!group.portable) keep_repro(group, pending.candidate, refusal, stage);
+  store_.put_verdict(numbers_key(pending.key, group.place), to_line(to_json(refusal)));
 }
 
 bool GroupRunner::is_ours(const PendingCandidate& pending) {
@@ -222,10 +247,15 @@ void GroupRunner::keep(const PriceGroup& group, const PriceAnswer& answer, Answe
   for (std::size_t i = 0; i < group.pending.size() && i < answer.candidates.size(); ++i) {
     const CandidateAnswer& candidate = answer.candidates[i];
     keep_artifact(group.pending[i], group, candidate.artifact, !is_sampled(candidate.cost));
-    if (const auto* infeasible = std::get_if<Infeasible>(&candidate.cost))
-      keep_repro(group, group.pending[i].candidate, infeasible->refusal, candidate.stage);
-    book_.note(group.pending[i].key, candidate.cost, answers, candidate.samples);
+    keep_answer(group.pending[i], group, candidate, answers);
   }
+}
+
+void GroupRunner::keep_answer(const PendingCandidate& pending, const PriceGroup& group, const CandidateAnswer& answer,
+                              Answers& answers) {
+  if (const auto* infeasible = std::get_if<Infeasible>(&answer.cost))
+    keep_repro(group, pending.candidate, infeasible->refusal, answer.stage);
+  book_.note(pending.key, answer.cost, answers, answer.samples);
 }
 
 void GroupRunner::refuse_all(const PriceGroup& group, const Refusal& refusal, const std::string& stage,

@@ -35,8 +35,8 @@ class GroupRunner {
   [[nodiscard]] Result<PriceAnswer> accepted(const Json& json);
 
   /// Does on all processors what comes before timing, so that run() and prepare() find it done: before samples
-  /// compilers compile, else all that is pending is verified. Begins nothing after `until`. Candidates that hang are
-  /// answered and left out, where there are `answers`.
+  /// compilers compile, else all that is pending is verified. Begins nothing after `until`. Candidates that hang or
+  /// give wrong numbers are answered and left out, where there are `answers`; else the store knows of wrong numbers.
   void work_ahead(std::map<std::string, PriceGroup>& groups, Clock::time_point until, const std::stop_token& stop,
                   Answers* answers = nullptr);
   /// Ends all workers: what is asked next is answered by processes in which nothing ran before.
@@ -45,6 +45,9 @@ class GroupRunner {
   /// The next job compiles the candidate. False when it would have done that anyway.
   bool forget_compiled(const PendingCandidate& pending, const PriceGroup& group);
 
+  /// The store knows from now on that the candidate has no artifact for these weights.
+  void refuse_artifact(const PendingCandidate& pending, const PriceGroup& group, const Refusal& refusal,
+                       const std::string& stage);
   /// Counts against the backend on such operators.
   void strike(const std::string& backend, const PriceGroup& group, const Refusal& why);
   /// A failure becomes a reproduction bundle.
@@ -74,6 +77,9 @@ class GroupRunner {
   [[nodiscard]] bool needs_work_ahead(const PendingCandidate& pending, const PriceGroup& group);
   /// Whether no other tuner answers for it: then this one does.
   [[nodiscard]] bool is_ours(const PendingCandidate& pending);
+  /// What was found ahead; whether the candidate has its answer now.
+  [[nodiscard]] bool settle_ahead(const PendingCandidate& pending, const PriceGroup& group, const WorkedAhead& done,
+                                  bool is_compiled_here, Answers* answers);
   void keep_ahead(const PendingCandidate& pending, const PriceGroup& group, const CandidateAnswer& answer);
   void keep_artifact(const PendingCandidate& pending, const PriceGroup& group, const std::string& artifact,
                      bool is_verified);
@@ -81,6 +87,8 @@ class GroupRunner {
   /// Whom a death is blamed on is answered and left out; false when nobody was at work.
   [[nodiscard]] bool blame(const Death& death, PriceGroup& group, Answers& answers);
   void keep(const PriceGroup& group, const PriceAnswer& answer, Answers& answers);
+  void keep_answer(const PendingCandidate& pending, const PriceGroup& group, const CandidateAnswer& answer,
+                   Answers& answers);
   /// Refuses what is pending of backends that died too often on such operators.
   void leave_out_blocked(PriceGroup& group, Answers& answers);
   void refuse_all(const PriceGroup& group, const Refusal& refusal, const std::string& stage, Answers& answers);

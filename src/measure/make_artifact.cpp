@@ -5,14 +5,14 @@ namespace {
 
 using Outcome = std::expected<StoredArtifact, Refusal>;
 
-std::string numbers_key(const std::string& artifact_key) { return "numbers " + artifact_key; }
-
 /// What the store knows of it.
-std::optional<Outcome> known_outcome(Store& store, const std::string& key, std::span<const ValueId> constants) {
+std::optional<Outcome> known_outcome(Store& store, const PriceGroup& group, std::span<const ValueId> constants) {
+  const PendingCandidate& pending = group.pending.front();
+  const std::string key = artifact_key(pending.key, group.place);
   if (const auto hash = store.artifact(key))
     if (auto artifact = read_artifact(store.artifact_folder(), *hash, constants))
       return Outcome(StoredArtifact{.artifact = std::move(*artifact), .hash = *hash});
-  if (const auto verdict = store.verdict(numbers_key(key)))
+  if (const auto verdict = store.verdict(numbers_key(pending.key, group.place)))
     if (const auto json = parse_json(*verdict, "store"))
       if (const auto refusal = read_json("store", [&] { return refusal_from(*json); }))
         return Outcome(std::unexpected(*refusal));
@@ -31,13 +31,10 @@ std::expected<Result<Json>, Death> ask(GroupRunner& runner, const PriceGroup& gr
 
 Result<Outcome> make_artifact(GroupRunner& runner, Store& store, const PriceGroup& group,
                               std::span<const ValueId> constants, const std::stop_token& stop) {
-  const CandidateSpec& candidate = group.pending[0].candidate;
-  const std::string key = artifact_key(group.pending[0].key, group.place);
-  if (auto known = known_outcome(store, key, constants)) return *std::move(known);
+  const PendingCandidate& pending = group.pending.front();
+  if (auto known = known_outcome(store, group, constants)) return *std::move(known);
   const auto refuse = [&](const Refusal& refusal, const std::string& stage) {
-    // A repro is compiled for this processor alone.
-    if (!group.portable) runner.keep_repro(group, candidate, refusal, stage);
-    store.put_verdict(numbers_key(key), to_line(to_json(refusal)));
+    runner.refuse_artifact(pending, group, refusal, stage);
     return Outcome(std::unexpected(refusal));
   };
   const auto outcome = ask(runner, group, stop);
@@ -45,7 +42,7 @@ Result<Outcome> make_artifact(GroupRunner& runner, Store& store, const PriceGrou
     return fail(ExitCode::kInterrupted, "measure/stopped", "worker", "a request to stop");
   if (!outcome) {
     const Death& death = outcome.error();
-    if (death.candidate && !group.portable) runner.strike(candidate.backend, group, death.refusal);
+    if (death.candidate && !group.portable) runner.strike(pending.candidate.backend, group, death.refusal);
     return refuse(death.refusal, death.stage);
   }
   if (!*outcome) return std::unexpected(outcome->error());
@@ -55,14 +52,14 @@ Result<Outcome> make_artifact(GroupRunner& runner, Store& store, const PriceGrou
   const CandidateAnswer& only = answer.candidates[0];
   if (const auto* infeasible = std::get_if<Infeasible>(&only.cost)) {
     // What was compiled at another place of the same structure may know the weights of that place.
-    if (runner.forget_compiled(group.pending[0], group)) return make_artifact(runner, store, group, constants, stop);
+    if (runner.forget_compiled(pending, group)) return make_artifact(runner, store, group, constants, stop);
     return refuse(infeasible->refusal, only.stage);
   }
   const std::string& folder = store.artifact_folder();
   if (only.artifact.empty())
     return fail(ExitCode::kIo, "artifact/cannot-write", folder, "an artifact that could not be written", "room for it");
   COLLAGE_TRY(Artifact artifact, read_artifact(folder, only.artifact, constants));
-  store.put_artifact(key, only.artifact);
+  store.put_artifact(artifact_key(pending.key, group.place), only.artifact);
   return Outcome(StoredArtifact{.artifact = std::move(artifact), .hash = only.artifact});
 }
 

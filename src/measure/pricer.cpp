@@ -103,6 +103,10 @@ PriceGroup Pricer::group_of(const Conversion& conversion) {
   return {.nodes = {}, .repeated = {}, .conversion = conversion, .operators = kConversion, .place = "none"};
 }
 
+bool Pricer::knows_artifact(const std::string& key, const std::string& place) {
+  return store_.artifact(artifact_key(key, place)) || store_.verdict(numbers_key(key, place));
+}
+
 void Pricer::make_ahead(const Graph& graph, std::span<const PriceRequest> requests,
                         std::span<const ConversionRequest> conversions, Clock::time_point until,
                         const std::stop_token& stop) {
@@ -111,7 +115,7 @@ void Pricer::make_ahead(const Graph& graph, std::span<const PriceRequest> reques
     const std::string structure = measured_key(graph, request.region);
     PriceGroup group = group_of(graph, request.region);
     for (const CandidateSpec& candidate : request.candidates)
-      if (const auto key = key_of(structure, candidate); key && !store_.artifact(artifact_key(*key, group.place)))
+      if (const auto key = key_of(structure, candidate); key && !knows_artifact(*key, group.place))
         group.pending.push_back({.key = *key, .candidate = candidate});
     // Each place of a structure has other weights.
     if (!group.pending.empty())
@@ -121,7 +125,7 @@ void Pricer::make_ahead(const Graph& graph, std::span<const PriceRequest> reques
     for (const std::string& backend : request.backends) {
       PriceGroup group = group_of(request.conversion);
       const auto key = key_of(request.conversion, backend);
-      if (!key || store_.artifact(artifact_key(*key, group.place))) continue;
+      if (!key || knows_artifact(*key, group.place)) continue;
       group.pending = {{.key = *key, .candidate = {.backend = backend, .variant = {}}}};
       groups.try_emplace(*key, std::move(group));
     }

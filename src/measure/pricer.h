@@ -88,6 +88,8 @@ class Pricer {
   [[nodiscard]] std::expected<std::string, Refusal> key_of(const std::string& structure,
                                                            const CandidateSpec& candidate);
   [[nodiscard]] std::expected<std::string, Refusal> key_of(const Conversion& conversion, const std::string& backend);
+  /// Whether the store has it, or knows that there is none.
+  [[nodiscard]] bool knows_artifact(const std::string& key, const std::string& place);
   /// Of a region, without candidates.
   [[nodiscard]] PriceGroup group_of(const Graph& graph, const Region& region);
   [[nodiscard]] static PriceGroup group_of(const Conversion& conversion);

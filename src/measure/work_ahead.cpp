@@ -32,7 +32,9 @@ WorkedAhead answer_to(const PriceJob& job, WorkerProcess& worker, const Allowanc
   if (!answer || answer->harmed || worker.is_bloated()) worker.stop();
   if (!answer || answer->harmed || answer->candidates.size() != 1) return {};
   CandidateAnswer& only = answer->candidates.front();
-  return std::holds_alternative<Infeasible>(only.cost) ? WorkedAhead{} : WorkedAhead{.answer = std::move(only)};
+  const auto* const refused = std::get_if<Infeasible>(&only.cost);
+  if (refused != nullptr && refused->refusal.reason != RefusalReason::kWrongResult) return {};
+  return {.answer = std::move(only)};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Compiles and verifies candidates ahead of their turns on all processors, each in a worker of its own. So they are
 // timed one after the other without waiting for a compiler or for the reference.
 // In:  jobs of one candidate each that time nothing.
-// Out: the answers of those that are right, and which candidates hang.
+// Out: the answers of those that are right or give wrong numbers, and which candidates hang.
 // How: other failures are not told. The candidate is tried again when its turn comes, and a refusal or a death has its
 //      consequences then.
 // Cost: the workers are started once, and wait without computing between batches.
@@ -19,10 +19,10 @@
 
 namespace collage {
 
-/// Neither, where the job was refused, where nothing came of it, or after the time limit.
+/// Neither, where the job was refused for another reason, where nothing came of it, or after the time limit.
 struct WorkedAhead {
-  std::optional<CandidateAnswer> answer = std::nullopt;
-  std::optional<Death> hang = std::nullopt;  ///< of the candidate: trying it again would take as long
+  std::optional<CandidateAnswer> answer = std::nullopt;  ///< refused only for its numbers: another try gives the same
+  std::optional<Death> hang = std::nullopt;              ///< of the candidate: trying it again would take as long
 };
 
 /// One thread.

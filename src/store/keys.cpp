@@ -51,6 +51,10 @@ std::string artifact_key(const std::string& cost_key, const std::string& place_h
   return cost_key + " place=" + place_hash;
 }
 
+std::string numbers_key(const std::string& cost_key, const std::string& place_hash) {
+  return "numbers " + artifact_key(cost_key, place_hash);
+}
+
 std::string weights_hash(const Graph& graph, const Region& region, ConstantHashes& known) {
   std::string text;
   for (const ValueId id : region.constants) {

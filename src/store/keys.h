@@ -34,6 +34,8 @@ struct MeasureContext {
 
 /// The key under which the artifact and the verdict for exactly this place in a graph are kept.
 [[nodiscard]] std::string artifact_key(const std::string& cost_key, const std::string& place_hash);
+/// The key under which the refusal of a candidate without an artifact for this place is kept.
+[[nodiscard]] std::string numbers_key(const std::string& cost_key, const std::string& place_hash);
 
 /// Hashes of single constants of one graph, so that overlapping regions hash each once.
 using ConstantHashes = std::map<ValueId, std::string>;

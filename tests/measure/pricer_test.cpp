@@ -207,6 +207,24 @@ TEST_F(Pricing, ArtifactOfAMeasuredCandidateIsReused) {
   EXPECT_FALSE(next.worker().is_running());
 }
 
+TEST_F(Pricing, WrongNumbersThatWorkersFindAheadAreNotJudgedAgain) {
+  if (WorkersAhead(test::worker_command()).width(1) < 2) GTEST_SKIP() << "one processor: no work ahead";
+  const PriceRequest first = request({0}, {"test:fault=run-wrong"});
+  const PriceRequest second = request({2}, {"test:fault=run-wrong"});
+  Pricer making(options(), registry, store);
+  making.make_ahead(graph, std::vector{first, second}, {}, Clock::time_point::max());
+  const auto artifact = making.artifact_for(graph, first.region, first.candidates[0]);
+  ASSERT_TRUE(artifact);
+  ASSERT_FALSE(*artifact);
+  EXPECT_EQ(artifact->error().reason, RefusalReason::kWrongResult);
+  EXPECT_FALSE(making.worker().is_running());
+  Pricer pricer(options(), registry, store);
+  for (const auto& answers : price(pricer, {first, second}))
+    EXPECT_EQ(reason_of(answers[0]), RefusalReason::kWrongResult);
+  EXPECT_EQ(pricer.counts().refused, 2U);
+  EXPECT_FALSE(pricer.worker().is_running());
+}
+
 TEST_F(Pricing, ArtifactOfAnotherPlaceIsPreparedAndVerified) {
   Pricer pricer(options(), registry, store);
   (void)price(pricer, {request({0}, {"test"})});

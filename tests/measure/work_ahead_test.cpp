@@ -25,7 +25,7 @@ class WorkAhead : public ::testing::Test, protected test::PricingLab {
   WorkersAhead workers{test::worker_command()};
 };
 
-TEST_F(WorkAhead, AnswersForThoseWhoAreRightAndTellsWhoHangs) {
+TEST_F(WorkAhead, AnswersForThoseWhoAreRightOrWrongAndTellsWhoHangs) {
   const std::vector<WorkedAhead> done =
       run({job("test"), job("test:fault=run-wrong"), job("test:fault=run-hang"), job("test:fault=run-crash"),
            job("test:fault=compile-throw"), job("test", 2)});
@@ -36,7 +36,11 @@ TEST_F(WorkAhead, AnswersForThoseWhoAreRightAndTellsWhoHangs) {
     const Region region = test::region_of(graph, {static_cast<std::size_t>(node)});
     EXPECT_TRUE(read_artifact(store.artifact_folder(), answer->artifact, region.constants)) << right;
   }
-  for (const std::size_t wrong : {1, 3, 4}) EXPECT_FALSE(done[wrong].answer || done[wrong].hang) << wrong;
+  ASSERT_TRUE(done[1].answer);
+  const auto* const wrong = std::get_if<Infeasible>(&done[1].answer->cost);
+  ASSERT_NE(wrong, nullptr);
+  EXPECT_EQ(wrong->refusal.reason, RefusalReason::kWrongResult);
+  for (const std::size_t failed : {3, 4}) EXPECT_FALSE(done[failed].answer || done[failed].hang) << failed;
   ASSERT_TRUE(done[2].hang);
   EXPECT_EQ(done[2].hang->refusal.reason, RefusalReason::kTimeout);
 }
