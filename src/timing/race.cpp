@@ -147,9 +147,12 @@ class Race {
       if (kept_ >= options_.min_rounds && elapsed > options_.seconds) break;
       if (options_.most_seconds > 0 && kept_ >= kFewestRounds && elapsed > options_.most_seconds) break;
       if (options_.stop.stop_requested() && kept_ > 0) break;
-      COLLAGE_TRY_VOID(run_round());
+      COLLAGE_TRY(const bool is_long, run_round());
+      const LongRounds& rules = options_.long_rounds;
+      if (is_long && rules.enough > 0 && kept_ >= rules.enough) break;
       if (options_.decided_rounds == 0) continue;
-      if (kept_ == 1 && options_.hopeless_ratio > 0) retire_far_behind();
+      const double hopeless = is_long ? rules.hopeless_ratio : options_.hopeless_ratio;
+      if (kept_ == 1 && hopeless > 0) retire_far_behind(hopeless);
       if (kept_ >= kFewestRounds) retire_hopeless();
       if (kept_ >= options_.decided_rounds && settle()) break;
     }
@@ -162,7 +165,9 @@ class Race {
   /// More disturbed rounds than this share are kept: on a machine that is never quiet, pairing has to do.
   static constexpr double kMostDiscarded = 0.3;
 
-  Result<void> run_round() {
+  /// Whether it was a long one.
+  Result<bool> run_round() {
+    const auto begin = Clock::now();
     if (kept_ % kRenewal == kRenewal - 1)
       for (const std::size_t i : live_)
         if (contenders_[i].renew) contenders_[i].renew();
@@ -171,17 +176,19 @@ class Race {
     std::vector<Sample> samples(lanes_.size());
     bool disturbed = false;
     for (const std::size_t i : order) COLLAGE_TRY_VOID(take_sample(i, samples[i], disturbed));
-    if (disturbed && options_.discards_disturbed &&
+    const double long_s = options_.long_rounds.seconds;
+    const bool is_long = long_s > 0 && Seconds(Clock::now() - begin).count() > long_s;
+    if (disturbed && options_.discards_disturbed && !is_long &&
         static_cast<double>(discarded_) < kMostDiscarded * static_cast<double>(discarded_ + kept_ + 1)) {
       ++discarded_;
-      return {};
+      return false;
     }
     for (const std::size_t i : live_) {
       lanes_[i].samples_ns.push_back(samples[i].ns);
       if (options_.slowness) lanes_[i].slowness.push_back(samples[i].slowness);
     }
     ++kept_;
-    return {};
+    return is_long;
   }
 
   struct Sample {
@@ -216,10 +223,10 @@ class Race {
   }
 
   /// Those all of whose runs took much longer than all of the best's.
-  void retire_far_behind() {
+  void retire_far_behind(double hopeless_ratio) {
     const auto ends = [&](std::size_t i) { return std::minmax(repeats_[i].run_ns, lanes_[i].samples_ns.front()); };
     const auto best = static_cast<std::size_t>(&best_lane() - lanes_.data());
-    const double most = options_.hopeless_ratio * static_cast<double>(ends(best).second);
+    const double most = hopeless_ratio * static_cast<double>(ends(best).second);
     std::erase_if(live_, [&](std::size_t i) { return i != best && static_cast<double>(ends(i).first) > most; });
   }
 

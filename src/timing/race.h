@@ -36,6 +36,13 @@ inline constexpr std::size_t kIntervalRounds = 5;
 /// kFewestRounds tell so large a ratio, when each of them shows it.
 inline constexpr double kFarBehind = 1.5;
 
+/// Other rules for rounds that take long. None of them is discarded: a disturbance is a small part of it.
+struct LongRounds {
+  double seconds = 0;         ///< a round that takes longer; 0 = none is long
+  std::size_t enough = 0;     ///< the race ends after so many, whatever its options say; 0 = it does not
+  double hopeless_ratio = 0;  ///< in place of the race's
+};
+
 struct RaceOptions {
   std::size_t min_rounds = 15;
   std::size_t max_rounds = 400;
@@ -50,6 +57,7 @@ struct RaceOptions {
   /// Likewise after one round, when all its runs so far took more than this many times as long as any of the best's;
   /// 0 = never. No interval can be given for it then.
   double hopeless_ratio = 0;
+  LongRounds long_rounds = {};
   std::int64_t min_sample_ns = 200'000;  ///< short runs are repeated inside one sample
   /// Untimed runs before each sample, at least one; none when it is 0, or so small a part of one run that the sample
   /// would hardly differ. They restore the caches and branch predictions that the other contenders displaced, so that a

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 namespace collage {
 namespace {
@@ -155,6 +156,34 @@ TEST(Race, WhoIsHopelessRunsOneRoundWhereThatWillDo) {
   EXPECT_EQ((*lanes)[1].samples_ns.size(), 1U);
   EXPECT_EQ((*lanes)[2].samples_ns.size(), kFewestRounds);
   EXPECT_EQ((*lanes)[3].samples_ns.size(), kFewestRounds);
+}
+
+TEST(Race, ALongRoundEndsTheRaceWhereOneWillDo) {
+  const Contender slow{.name = "slow", .run = []() -> Result<void> {
+                         std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                         return {};
+                       }};
+  RaceOptions options = short_race(3);
+  options.long_rounds = {.seconds = 0.02, .enough = 1};
+  const auto lanes = race({slow, saying("b", 100)}, options);
+  ASSERT_TRUE(lanes);
+  for (const RaceLane& lane : *lanes) EXPECT_EQ(lane.samples_ns.size(), 1U) << lane.name;
+}
+
+TEST(Race, ALongRoundTellsWhoIsHopeless) {
+  const Contender slow{.name = "slow", .run = []() -> Result<void> {
+                         std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                         return {};
+                       }};
+  RaceOptions options = short_race(5);
+  options.decided_rounds = 5;
+  options.heat_ns = 0;
+  options.long_rounds = {.seconds = 0.02, .hopeless_ratio = 2.5};
+  const auto lanes = race({slow, saying("b", 100), saying("c", 249)}, options);
+  ASSERT_TRUE(lanes);
+  EXPECT_EQ((*lanes)[0].samples_ns.size(), 1U);
+  EXPECT_EQ((*lanes)[1].samples_ns.size(), 5U);
+  EXPECT_EQ((*lanes)[2].samples_ns.size(), kFewestRounds);
 }
 
 TEST(Race, LongRunsThatWereTimedBeforeAreNotTimedToFindOut) {

@@ -21,6 +21,10 @@ namespace {
 
 /// How many times slower than the fastest a plan is that one round is enough for, where rough times will do.
 constexpr double kOneRoundTells = 2.5;
+/// A round of so many seconds tells that too, or all that is asked where rough times will do.
+constexpr double kLongRoundSeconds = 1;
+/// For the times of the steps of one plan: fewer runs where a run takes long.
+constexpr std::int64_t kProfileNs = 1'000'000'000;
 /// How many times slower than the fastest a plan may be whose steps are timed.
 constexpr double kWorthAProfile = 1.25;
 
@@ -121,6 +125,10 @@ bool is_worth_a_profile(const Plan& plan, const RaceLane& lane, std::int64_t fas
          static_cast<double>(lane.median_ns()) <= kWorthAProfile * static_cast<double>(fastest_ns);
 }
 
+int runs_to_profile(int asked, std::int64_t run_ns) {
+  return std::clamp(static_cast<int>(kProfileNs / std::max<std::int64_t>(run_ns, 1)), 1, asked);
+}
+
 }  // namespace
 
 Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Registry& registry) {
@@ -162,6 +170,8 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
     options.heat_ns = 0;
     options.hopeless_ratio = kOneRoundTells;
   }
+  options.long_rounds = {
+      .seconds = kLongRoundSeconds, .enough = request.is_rough ? std::size_t{1} : 0, .hopeless_ratio = kOneRoundTells};
   options.threads = request.threads;
   options.seed = request.seed;
   Canary canary;
@@ -176,7 +186,8 @@ Result<std::vector<ConfirmLane>> confirm_here(const ConfirmRequest& request, Reg
     if (request.profile_runs == 0 || !is_worth_a_profile(sessions[i]->plan(), lanes[lane_of[i]].lane, fastest_ns))
       continue;
     const double before = canary.slowness();
-    COLLAGE_TRY(const std::vector<std::int64_t> profile, sessions[i]->profile(request.profile_runs));
+    const int runs = runs_to_profile(request.profile_runs, lanes[lane_of[i]].lane.median_ns());
+    COLLAGE_TRY(const std::vector<std::int64_t> profile, sessions[i]->profile(runs));
     const double after = canary.slowness();
     for (const std::size_t s : cover_steps(sessions[i]->plan()))
       lanes[lane_of[i]].step_ns.push_back(std::llround(in_quiet(profile[s], before, after)));
