@@ -27,15 +27,44 @@
 #include "search/lattice.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-#include <unordered_map>
+#include <optional>
+#include <unordered_set>
 #include <utility>
+
+#include "search/prefix_set.h"
 
 namespace collage {
 namespace {
 
-struct ByHash {
-  std::size_t operator()(const PrefixSet& set) const { return set.hash(); }
+/// Sets by their numbers, found by what they cover: a set that is there already is not copied to look for it.
+class Index {
+ public:
+  explicit Index(const std::vector<PrefixSet>& covered) : numbers_(0, Hash{&covered}, Equal{&covered}) {}
+
+  [[nodiscard]] std::optional<std::uint32_t> find(const PrefixSet& covered) const {
+    const auto found = numbers_.find(covered);
+    return found == numbers_.end() ? std::nullopt : std::optional(*found);
+  }
+  void add(std::uint32_t number) { numbers_.insert(number); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    const std::vector<PrefixSet>* covered;
+    std::size_t operator()(const PrefixSet& set) const { return set.hash(); }
+    std::size_t operator()(std::uint32_t number) const { return (*covered)[number].hash(); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    const std::vector<PrefixSet>* covered;
+    bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
+    bool operator()(const PrefixSet& a, std::uint32_t b) const { return a == (*covered)[b]; }
+    bool operator()(std::uint32_t a, const PrefixSet& b) const { return (*covered)[a] == b; }
+  };
+
+  std::unordered_set<std::uint32_t, Hash, Equal> numbers_;
 };
 
 class Builder {
@@ -49,25 +78,27 @@ class Builder {
   Lattice run() {
     add_start();
     for (std::size_t count = 0; count < problem_.size(); ++count) {
-      cut(lattice_.layers[count]);
       index_.erase(count);
+      const std::vector<std::uint32_t> all = lattice_.layers[count];
+      cut(lattice_.layers[count]);
       for (std::size_t i = 0; i < lattice_.layers[count].size(); ++i) expand(lattice_.layers[count][i], count);
+      for (const std::uint32_t set : all) covered_[set] = {};
     }
     go_back();
     return std::move(lattice_);
   }
 
  private:
-  using Index = std::unordered_map<PrefixSet, std::uint32_t, ByHash>;
-
   void add_start() {
     Lattice::Set start;
     start.least_ns = 0;
     start.shares_ns = std::accumulate(problem_.share_ns.begin(), problem_.share_ns.end(), std::int64_t{0});
     for (const ValueId input : problem_.graph->inputs)
-      if (!problem_.readers[input.index].empty()) start.live.push_back(input.index);
-    std::sort(start.live.begin(), start.live.end());
-    lattice_.sets.push_back(std::move(start));
+      if (!problem_.readers[input.index].empty()) lattice_.live.push_back(input.index);
+    std::sort(lattice_.live.begin(), lattice_.live.end());
+    start.live_count = static_cast<std::uint32_t>(lattice_.live.size());
+    lattice_.sets.push_back(start);
+    covered_.emplace_back();
     lattice_.layers[0].push_back(0);
   }
 
@@ -83,7 +114,7 @@ class Builder {
   }
 
   void expand(std::uint32_t set, std::size_t count) {
-    find_ready(lattice_.sets[set].covered);
+    find_ready(covered_[set]);
     lattice_.sets[set].first_edge = static_cast<std::uint32_t>(lattice_.edges.size());
     for (const std::uint32_t group : ready_) {
       const std::uint32_t target = set_after(set, group, count);
@@ -94,30 +125,37 @@ class Builder {
 
   std::uint32_t set_after(std::uint32_t from, std::uint32_t g, std::size_t count) {
     const Group& group = problem_.groups[g];
-    PrefixSet covered = lattice_.sets[from].covered;
-    covered.insert(group.covers);
+    after_ = covered_[from];
+    after_.insert(group.covers);
     const std::size_t layer = count + group.covers.size();
-    const auto [found, added] = index_[layer].emplace(covered, static_cast<std::uint32_t>(lattice_.sets.size()));
-    if (added) add_set(from, group, std::move(covered), layer);
-    Lattice::Set& set = lattice_.sets[found->second];
+    Index& index = index_.try_emplace(layer, covered_).first->second;
+    const std::optional<std::uint32_t> found = index.find(after_);
+    const std::uint32_t number = found ? *found : add_set(from, group, layer);
+    if (!found) index.add(number);
+    Lattice::Set& set = lattice_.sets[number];
     set.least_ns = std::min(set.least_ns, lattice_.sets[from].least_ns + group.least_ns);
-    return found->second;
+    return number;
   }
 
-  void add_set(std::uint32_t from, const Group& group, PrefixSet covered, std::size_t layer) {
-    Lattice::Set set;
-    set.covered = std::move(covered);
-    set.shares_ns = lattice_.sets[from].shares_ns;
+  /// The set that covers what after_ does.
+  std::uint32_t add_set(std::uint32_t from, const Group& group, std::size_t layer) {
+    const auto number = static_cast<std::uint32_t>(lattice_.sets.size());
+    Lattice::Set set{.first_live = lattice_.live.size(), .shares_ns = lattice_.sets[from].shares_ns};
     for (const std::uint32_t position : group.covers) set.shares_ns -= problem_.share_ns[position];
-    const auto is_read = [&](std::uint32_t value) {
-      return std::ranges::any_of(problem_.readers[value],
-                                 [&](std::uint32_t reader) { return !set.covered.contains(reader); });
+    const auto add_if_read = [&](std::uint32_t value) {
+      const auto is_open = [&](std::uint32_t reader) { return !after_.contains(reader); };
+      if (std::ranges::any_of(problem_.readers[value], is_open)) lattice_.live.push_back(value);
     };
-    for (const auto* list : {&std::as_const(lattice_.sets[from].live), &group.alive})
-      std::ranges::copy_if(*list, std::back_inserter(set.live), is_read);
-    std::sort(set.live.begin(), set.live.end());
-    lattice_.layers[layer].push_back(static_cast<std::uint32_t>(lattice_.sets.size()));
-    lattice_.sets.push_back(std::move(set));
+    const Lattice::Set before = lattice_.sets[from];
+    // By index: the pool grows meanwhile.
+    for (std::size_t i = 0; i < before.live_count; ++i) add_if_read(lattice_.live[before.first_live + i]);
+    for (const std::uint32_t value : group.alive) add_if_read(value);
+    set.live_count = static_cast<std::uint32_t>(lattice_.live.size() - set.first_live);
+    std::sort(lattice_.live.end() - set.live_count, lattice_.live.end());
+    lattice_.layers[layer].push_back(number);
+    lattice_.sets.push_back(set);
+    covered_.push_back(after_);
+    return number;
   }
 
   /// Fills ready_ with the groups that can run now and help to cover the first uncovered node.
@@ -168,7 +206,9 @@ class Builder {
   const Problem& problem_;
   const std::size_t max_sets_;
   Lattice lattice_;
+  std::vector<PrefixSet> covered_;      ///< by set; empty again for those of layers that were expanded
   std::map<std::size_t, Index> index_;  ///< by number of covered nodes, of layers not yet expanded
+  PrefixSet after_;                     ///< what a set covers that is looked for
   std::vector<std::uint32_t> ready_;
   std::vector<std::uint32_t> queue_;
   std::vector<std::uint32_t> seen_;    ///< by group: the stamp of the search that met it

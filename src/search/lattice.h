@@ -12,7 +12,6 @@
 #include <span>
 #include <vector>
 
-#include "search/prefix_set.h"
 #include "search/problem.h"
 
 namespace collage {
@@ -23,22 +22,27 @@ struct Lattice {
     std::uint32_t target = 0;
   };
   struct Set {
-    PrefixSet covered;
     std::uint32_t first_edge = 0;
-    std::uint32_t last_edge = 0;          ///< one past
+    std::uint32_t last_edge = 0;  ///< one past
+    std::size_t first_live = 0;   ///< in `live`
+    std::uint32_t live_count = 0;
     std::int64_t least_ns = kImpossible;  ///< from the empty set, when places do not matter
     std::int64_t rest_ns = kImpossible;   ///< to the full set, likewise
     std::int64_t shares_ns = 0;           ///< what is left of the nodes' shares
-    std::vector<std::uint32_t> live;      ///< values made and still to be read, ascending
   };
 
   std::vector<Set> sets;  ///< [0] is empty
   std::vector<Edge> edges;
+  std::vector<std::uint32_t> live;                 ///< of all sets, one after the other
   std::vector<std::vector<std::uint32_t>> layers;  ///< sets by number of covered nodes
   std::int64_t dropped_ns = kImpossible;           ///< no cover through a set that was dropped costs less
 
   [[nodiscard]] std::span<const Edge> edges_of(std::uint32_t set) const {
     return std::span(edges).subspan(sets[set].first_edge, sets[set].last_edge - sets[set].first_edge);
+  }
+  /// Values made and still to be read, ascending.
+  [[nodiscard]] std::span<const std::uint32_t> live_of(std::uint32_t set) const {
+    return std::span(live).subspan(sets[set].first_live, sets[set].live_count);
   }
 };
 

@@ -85,7 +85,7 @@ struct EdgeMap {
   std::vector<bool> lives_on;         ///< by port, inputs before outputs: others read it after the step
 };
 
-std::uint32_t index_in(const std::vector<std::uint32_t>& sorted, std::uint32_t value) {
+std::uint32_t index_in(std::span<const std::uint32_t> sorted, std::uint32_t value) {
   const auto found = std::ranges::lower_bound(sorted, value);
   return found != sorted.end() && *found == value ? static_cast<std::uint32_t>(found - sorted.begin()) : kNoIndex;
 }
@@ -114,7 +114,7 @@ class Pass {
   void add_start() {
     State start;
     start.masks = masks_.size();
-    masks_.insert(masks_.end(), lattice_.sets[0].live.size(), mask_of(0));
+    masks_.insert(masks_.end(), lattice_.live_of(0).size(), mask_of(0));
     of_set_[0].push_back({.ns = 0, .state = 0});
     states_.push_back(start);
   }
@@ -182,11 +182,11 @@ class Pass {
   }
 
   void make_map(std::uint32_t set, const Lattice::Edge& edge) {
-    source_ = &lattice_.sets[set];
-    const std::vector<std::uint32_t>& live = source_->live;
+    source_ = lattice_.live_of(set);
+    const std::span<const std::uint32_t> live = source_;
     const Group& group = problem_.groups[edge.group];
     map_.target.clear();
-    for (const std::uint32_t value : lattice_.sets[edge.target].live) {
+    for (const std::uint32_t value : lattice_.live_of(edge.target)) {
       EdgeMap::Source from{.live = index_in(live, value)};
       const auto output = std::ranges::find(group.outputs, value);
       if (output != group.outputs.end()) from.output = static_cast<std::uint32_t>(output - group.outputs.begin());
@@ -199,7 +199,7 @@ class Pass {
     map_.lives_on.clear();
     for (const auto* ports : {&group.inputs, &group.outputs})
       for (const std::uint32_t value : *ports)
-        map_.lives_on.push_back(index_in(lattice_.sets[edge.target].live, value) != kNoIndex);
+        map_.lives_on.push_back(index_in(lattice_.live_of(edge.target), value) != kNoIndex);
   }
 
   void step(std::uint32_t from, const Lattice::Edge& edge, const Group& group, std::uint32_t o) {
@@ -209,7 +209,7 @@ class Pass {
     next.cost += option.cost;
     if (objective(next.cost, next.peak, edge.target) > most_ns_) return;
     const auto held = masks_.begin() + static_cast<std::ptrdiff_t>(states_[from].masks);
-    held_.assign(held, held + static_cast<std::ptrdiff_t>(source_->live.size()));
+    held_.assign(held, held + static_cast<std::ptrdiff_t>(source_.size()));
     made_.clear();
     for (std::size_t i = 0; i < group.outputs.size(); ++i) made_.push_back(mask_of(option.out[i]));
     stops_here_.clear();
@@ -335,7 +335,7 @@ class Pass {
   /// Bytes at every location while the step runs, against the limits; updates the peak at home.
   bool fits(const Group& group, const Option& option, std::int64_t& peak) {
     bytes_.assign(problem_.locations.size(), 0);
-    for (std::size_t i = 0; i < held_.size(); ++i) add_bytes(problem_.routes[source_->live[i]], held_[i]);
+    for (std::size_t i = 0; i < held_.size(); ++i) add_bytes(problem_.routes[source_[i]], held_[i]);
     for (std::size_t i = 0; i < made_.size(); ++i) add_bytes(problem_.routes[group.outputs[i]], made_[i]);
     bytes_[option.location] += option.workspace;
     peak = std::max(peak, bytes_[0]);
@@ -354,7 +354,7 @@ class Pass {
 
   /// a dominates b when it costs no more even after making every place that b has.
   bool dominates(const PathCost& a, std::int64_t a_peak, const PlaceMask* a_masks, const PathCost& b,
-                 std::int64_t b_peak, const PlaceMask* b_masks, const std::vector<std::uint32_t>& live) const {
+                 std::int64_t b_peak, const PlaceMask* b_masks, std::span<const std::uint32_t> live) const {
     if (problem_.minds_memory) return a <= b && a_peak <= b_peak && std::equal(a_masks, a_masks + live.size(), b_masks);
     // Times alone decide almost always.
     std::int64_t left_ns = b.ns - a.ns;
@@ -369,7 +369,7 @@ class Pass {
   }
 
   bool dominates_at_equal_time(const PathCost& a, const PlaceMask* a_masks, const PathCost& b, const PlaceMask* b_masks,
-                               const std::vector<std::uint32_t>& live) const {
+                               std::span<const std::uint32_t> live) const {
     PathCost matched = a;
     for (std::size_t i = 0; i < live.size(); ++i)
       for (PlaceMask missing = b_masks[i] & ~a_masks[i]; missing != 0; missing &= missing - 1)
@@ -379,7 +379,7 @@ class Pass {
   }
 
   void add_if_not_dominated(State& next, std::uint32_t target) {
-    const std::vector<std::uint32_t>& live = lattice_.sets[target].live;
+    const std::span<const std::uint32_t> live = lattice_.live_of(target);
     std::vector<Entry>& others = of_set_[target];
     work_ += others.size();
     for (const Entry& other : others)
@@ -443,7 +443,7 @@ class Pass {
   std::size_t work_ = 0;  ///< comparisons of states
 
   // of the edge and step at work, kept to save allocations
-  const Lattice::Set* source_ = nullptr;
+  std::span<const std::uint32_t> source_;  ///< live values of the set that is expanded
   EdgeMap map_;
   std::vector<PlaceMask> held_;
   std::vector<PlaceMask> made_;

@@ -22,6 +22,7 @@ void note_prediction(const Contestant& contestant, TuneReport& report) {
 void add_losers(const Contest& contest, TuneReport& report) {
   for (const Contestant* loser : contest.losers()) {
     note_prediction(*loser, report);
+    if (const std::string why = why_it_may_not_ship(*loser); !why.empty()) report.notes.push_back(why);
     if (!loser->failure.empty())
       report.notes.push_back(title_of(*loser) + " takes no part: " + loser->failure);
     else

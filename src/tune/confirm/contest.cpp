@@ -26,6 +26,15 @@ std::string title_of(const Contestant& contestant) {
   return engine + " as a whole" + (is_simplified ? fmt::format(",{}", kOnSimplified) : "");
 }
 
+std::string why_it_may_not_ship(const Contestant& contestant) {
+  const BoundShare& share = contestant.share;
+  if (contestant.may_ship || !contestant.failure.empty() || share.has_reserve()) return "";
+  return fmt::format(
+      "{} does not ship: its outputs err up to {:.2f} of what is allowed on {} sets of inputs, so that "
+      "they may leave the bound on others",
+      title_of(contestant), share.largest, share.sets);
+}
+
 void Contest::add(Contestant contestant) {
   const std::string name = contestant.name;
   for (int number = 2; has_name(*this, contestant.name); ++number) contestant.name = fmt::format("{} {}", name, number);

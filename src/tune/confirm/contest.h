@@ -44,6 +44,8 @@ struct Contestant {
 
 /// For people: engines are "ENGINE as a whole", perhaps ", on the simplified graph".
 [[nodiscard]] std::string title_of(const Contestant& contestant);
+/// Of a plan that is right where it was tried, but too near to the bound on outputs; "" for others.
+[[nodiscard]] std::string why_it_may_not_ship(const Contestant& contestant);
 
 struct Contest {
   std::vector<Contestant> competing;
