@@ -120,17 +120,17 @@ bool GroupRunner::settle_ahead(const PendingCandidate& pending, const PriceGroup
   const auto* const wrong = done.answer ? std::get_if<Infeasible>(&done.answer->cost) : nullptr;
   if (done.answer && wrong == nullptr) keep_ahead(pending, group, *done.answer);
   // What was compiled at another place of the same structure may know the weights of that place.
-  if (wrong != nullptr && !is_compiled_here) return false;
-  if (wrong != nullptr && answers == nullptr) {
-    refuse_artifact(pending, group, wrong->refusal, done.answer->stage);
+  const bool is_wrong_here = wrong != nullptr && is_compiled_here;
+  if (!is_wrong_here && !done.hang) return false;
+  if (answers == nullptr) {
+    if (is_wrong_here) refuse_artifact(pending, group, wrong->refusal, done.answer->stage);
     return false;
   }
-  if (answers == nullptr || (wrong == nullptr && !done.hang) || is_blocked(pending, group) || !is_ours(pending))
-    return false;
-  if (done.hang)
-    refuse_dead(pending, group, *done.hang, *answers);
-  else
+  if (is_blocked(pending, group) || !is_ours(pending)) return false;
+  if (is_wrong_here)
     keep_answer(pending, group, *done.answer, *answers);
+  else
+    refuse_dead(pending, group, *done.hang, *answers);
   return true;
 }
 

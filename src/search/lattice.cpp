@@ -79,7 +79,7 @@ class Builder {
     add_start();
     for (std::size_t count = 0; count < problem_.size(); ++count) {
       index_.erase(count);
-      const std::vector<std::uint32_t> all = lattice_.layers[count];
+      const std::vector<std::uint32_t> all = lattice_.layers[count];  // with those that the cut drops
       cut(lattice_.layers[count]);
       for (std::size_t i = 0; i < lattice_.layers[count].size(); ++i) expand(lattice_.layers[count][i], count);
       for (const std::uint32_t set : all) covered_[set] = {};

@@ -183,17 +183,16 @@ class Pass {
 
   void make_map(std::uint32_t set, const Lattice::Edge& edge) {
     source_ = lattice_.live_of(set);
-    const std::span<const std::uint32_t> live = source_;
     const Group& group = problem_.groups[edge.group];
     map_.target.clear();
     for (const std::uint32_t value : lattice_.live_of(edge.target)) {
-      EdgeMap::Source from{.live = index_in(live, value)};
+      EdgeMap::Source from{.live = index_in(source_, value)};
       const auto output = std::ranges::find(group.outputs, value);
       if (output != group.outputs.end()) from.output = static_cast<std::uint32_t>(output - group.outputs.begin());
       map_.target.push_back(from);
     }
     map_.inputs.clear();
-    for (const std::uint32_t value : group.inputs) map_.inputs.push_back(index_in(live, value));
+    for (const std::uint32_t value : group.inputs) map_.inputs.push_back(index_in(source_, value));
     map_.is_output.clear();
     for (const std::uint32_t value : group.outputs) map_.is_output.push_back(problem_.uses->is_output[value]);
     map_.lives_on.clear();
