@@ -9,12 +9,13 @@
 namespace collage::native {
 namespace {
 
-constexpr std::array<std::string_view, 9> kNames = {"none",      "panels",        "winograd",     "quads",      "pairs",
-                                                    "quad-sums", "narrow-panels", "narrow-pairs", "half-panels"};
+constexpr std::array<std::string_view, 10> kNames = {"none",        "panels",       "winograd",      "quads",
+                                                     "pairs",       "quad-sums",    "narrow-panels", "narrow-pairs",
+                                                     "half-panels", "winograd-rows"};
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-/// The numbers of all kinds but kWinograd; without groups all outputs are one.
+/// The numbers of all kinds but kWinograd and kWinogradRows; without groups all outputs are one.
 struct Panels {
   std::int64_t out, taps, in, out_stride, tap_stride, in_stride, block, group_out, group_stride;
   explicit Panels(const Extents& numbers)
@@ -85,8 +86,9 @@ void sum_quads(const Panels& panels, std::uint8_t flip, const std::uint8_t* from
             flip ^ from[out * panels.out_stride + tap * panels.tap_stride + in * panels.in_stride]);
 }
 
-/// G of F(m x m, 3 x 3): rows of the transform of three taps to m + 2 points.
+/// G of F(m, 3): rows of the transform of three taps to m + 2 points. A tile of 1 has one tap, and is not transformed.
 std::array<std::array<double, 3>, 6> weight_transform(std::int64_t tile) {
+  if (tile == 1) return {{{1, 0, 0}, {}, {}, {}, {}, {}}};
   if (tile == 2) return {{{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}, {}, {}}};
   return {{{0.25, 0, 0},
            {-1.0 / 6, -1.0 / 6, -1.0 / 6},
@@ -96,25 +98,71 @@ std::array<std::array<double, 3>, 6> weight_transform(std::int64_t tile) {
            {0, 0, 1}}};
 }
 
+/// Along one axis.
+struct Transform {
+  std::int64_t taps = 1;
+  std::int64_t tile = 1;
+  [[nodiscard]] std::int64_t points() const { return tile == 1 ? 1 : tile + 2; }
+  [[nodiscard]] bool is_known() const { return tile == 1 ? taps == 1 : taps == 3 && (tile == 2 || tile == 4); }
+};
+
+/// Weights [out][in][rows][columns][rest], of which rows and columns are transformed.
+struct Transformed {
+  std::int64_t out = 0, in = 0, rest = 1, block = 1;
+  Transform rows, columns;
+
+  /// Numbers of kWinograd or kWinogradRows. Precondition: as many as the kind has.
+  Transformed(PackingKind kind, const Extents& n) : out(n[0]), in(n[1]), block(n.back()) {
+    if (kind == PackingKind::kWinograd) {
+      rows = columns = {.taps = 3, .tile = n[2]};
+    } else {
+      rows = {.taps = n[2], .tile = n[5]};
+      columns = {.taps = n[3], .tile = n[6]};
+      rest = n[4];
+    }
+  }
+  [[nodiscard]] std::int64_t taps() const { return rows.taps * columns.taps * rest; }
+  [[nodiscard]] std::int64_t size() const {
+    return rounded_up(out, block) * rows.points() * columns.points() * rest * in;
+  }
+  [[nodiscard]] bool fits(const Tensor& source) const {
+    const bool is_positive = out > 0 && in > 0 && rest > 0 && block > 0;
+    return is_positive && rows.is_known() && columns.is_known() && out * in * taps() == source.size();
+  }
+};
+
+bool fits_transform(const Packing& packing, const Tensor& source) {
+  const std::size_t count = packing.kind == PackingKind::kWinograd ? 4 : 8;
+  return packing.numbers.size() == count && source.type == ElementType::kFloat32 &&
+         Transformed(packing.kind, packing.numbers).fits(source);
+}
+
 /// U = G g G^T for each pair of channels, in double so that the transform adds no error of its own.
-void pack_winograd(const Extents& numbers, const float* from, float* to) {
-  const std::int64_t out = numbers[0];
-  const std::int64_t in = numbers[1];
-  const auto points = static_cast<std::size_t>(numbers[2] + 2);
-  const std::int64_t block = numbers[3];
-  const auto g = weight_transform(numbers[2]);
-  for (std::int64_t k = 0; k < out; ++k)
-    for (std::int64_t c = 0; c < in; ++c) {
-      const float* taps = from + (k * in + c) * 9;
-      for (std::size_t i = 0; i < points; ++i)
-        for (std::size_t j = 0; j < points; ++j) {
+void pack_transformed(const Transformed& weights, const float* from, float* to) {
+  const auto g_rows = weight_transform(weights.rows.tile);
+  const auto g_columns = weight_transform(weights.columns.tile);
+  const auto row_taps = static_cast<std::size_t>(weights.rows.taps);
+  const auto column_taps = static_cast<std::size_t>(weights.columns.taps);
+  const auto rest = static_cast<std::size_t>(weights.rest);
+  const auto points = static_cast<std::size_t>(weights.columns.points());
+  const std::int64_t area = weights.rows.points() * weights.columns.points();
+  for (std::int64_t k = 0; k < weights.out; ++k)
+    for (std::int64_t c = 0; c < weights.in; ++c) {
+      const float* taps = from + (k * weights.in + c) * weights.taps();
+      for (std::int64_t point = 0; point < area; ++point) {
+        const auto& along_rows = g_rows.at(static_cast<std::size_t>(point) / points);
+        const auto& along_columns = g_columns.at(static_cast<std::size_t>(point) % points);
+        for (std::size_t z = 0; z < rest; ++z) {
           double sum = 0;
-          for (std::size_t y = 0; y < 3; ++y)
-            for (std::size_t x = 0; x < 3; ++x) sum += g[i][y] * g[j][x] * static_cast<double>(taps[3 * y + x]);
-          const auto point = static_cast<std::int64_t>(i * points + j);
-          const auto area = static_cast<std::int64_t>(points * points);
-          to[((k / block * area + point) * in + c) * block + k % block] = static_cast<float>(sum);
+          for (std::size_t y = 0; y < row_taps; ++y)
+            for (std::size_t x = 0; x < column_taps; ++x)
+              sum +=
+                  along_rows.at(y) * along_columns.at(x) * static_cast<double>(taps[(y * column_taps + x) * rest + z]);
+          const std::int64_t place =
+              ((k / weights.block * area + point) * weights.rest + static_cast<std::int64_t>(z)) * weights.in + c;
+          to[place * weights.block + k % weights.block] = static_cast<float>(sum);
         }
+      }
     }
 }
 
@@ -143,9 +191,8 @@ bool fits(const Packing& packing, const Tensor& source) {
       return packing.numbers.size() == 7 && source.type == ElementType::kFloat32 &&
              Panels(packing.numbers).fits(source);
     case PackingKind::kWinograd:
-      return packing.numbers.size() == 4 && source.type == ElementType::kFloat32 && packing.numbers[0] > 0 &&
-             packing.numbers[1] > 0 && (packing.numbers[2] == 2 || packing.numbers[2] == 4) && packing.numbers[3] > 0 &&
-             packing.numbers[0] * packing.numbers[1] * 9 == source.size();
+    case PackingKind::kWinogradRows:
+      return fits_transform(packing, source);
   }
   return false;
 }
@@ -183,7 +230,8 @@ std::size_t packed_bytes(const Packing& packing, const Tensor& source) {
     case PackingKind::kQuadSums:
       return static_cast<std::size_t>(rounded_up(n[0], n[6])) * sizeof(std::int32_t);
     case PackingKind::kWinograd:
-      return static_cast<std::size_t>(rounded_up(n[0], n[3]) * n[1] * (n[2] + 2) * (n[2] + 2)) * sizeof(float);
+    case PackingKind::kWinogradRows:
+      return static_cast<std::size_t>(Transformed(packing.kind, n).size()) * sizeof(float);
   }
   return 0;
 }
@@ -207,7 +255,9 @@ void fill(const Packing& packing, const Tensor& source, std::byte* to) {
     case PackingKind::kPanels:
       return pack_panels(Panels(packing.numbers), source, reinterpret_cast<float*>(to));
     case PackingKind::kWinograd:
-      return pack_winograd(packing.numbers, reinterpret_cast<const float*>(bytes), reinterpret_cast<float*>(to));
+    case PackingKind::kWinogradRows:
+      return pack_transformed(Transformed(packing.kind, packing.numbers), reinterpret_cast<const float*>(bytes),
+                              reinterpret_cast<float*>(to));
     case PackingKind::kQuads:
       return pack_groups<4>(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int8_t*>(to));
     case PackingKind::kPairs:

@@ -1,7 +1,7 @@
 // Packs weights into the order in which a kernel's inner loop reads them: once, at tune time or when a kernel is
 // loaded.
 // In:  a constant of the graph and a packing. Out: its packed bytes.
-// Cost: one pass over the weights. Winograd's weights grow from 9 to (m + 2)^2 values for each pair of channels.
+// Cost: one pass over the weights. Winograd's weights grow from 3 to m + 2 values along each transformed axis.
 // Source: weights [K/B][R][S][C][B] as in blocked convolutions (Georganas et al., SC 2018); Winograd's transform with
 //       the points 0, +-1, +-2 (Lavin and Gray, CVPR 2016).
 #pragma once
@@ -26,7 +26,10 @@ enum class PackingKind : std::uint8_t {
   kQuadSums,  ///< the same numbers: i32 [out rounded up to block], the sum of each output's bytes in kQuads
   kBfloatPanels,  ///< seven numbers as of kPanels, from f32: bfloat16
   kBfloatPairs,   ///< the same numbers: bfloat16 [out/block][taps][in/2][block][2], zeros past the ends
-  kHalfPanels     ///< as kBfloatPanels, in float16
+  kHalfPanels,    ///< as kBfloatPanels, in float16
+  kWinogradRows   ///< numbers {out, in, depth, height, width, tile_d, tile_h, block}: weights [out][in][d][h][w] ->
+                  ///< [out/block][points_d][points_h][width][in][block], zeros past `out`. An axis of three taps and a
+                  ///< tile of 2 or 4 has tile + 2 points, one of one tap and a tile of 1 has one
 };
 
 /// Panels in elements of float32, bfloat16 or float16.

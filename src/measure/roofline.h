@@ -5,7 +5,7 @@
 // peak rates of 100 operations and 200 bytes a nanosecond that is 2684 us for the arithmetic and 16 us for the bytes,
 // so the bound is 2684 us.
 // Source: Williams, Waterman, Patterson, Roofline, CACM 2009. The least number of multiplications of small
-//       convolutions: Winograd's F(4x4, 3x3), Lavin and Gray, CVPR 2016.
+//       convolutions: Winograd's F(4x4, 3x3), Lavin and Gray, CVPR 2016, along any two axes, dilated or not.
 #pragma once
 
 #include <cstdint>

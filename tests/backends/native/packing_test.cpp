@@ -41,6 +41,7 @@ std::vector<T> packed(const Packing& packing, const Tensor& source) {
 
 Packing panels(Extents numbers) { return {.kind = PackingKind::kPanels, .numbers = std::move(numbers)}; }
 Packing quads(Extents numbers) { return {.kind = PackingKind::kQuads, .numbers = std::move(numbers)}; }
+Packing winograd_rows(Extents numbers) { return {.kind = PackingKind::kWinogradRows, .numbers = std::move(numbers)}; }
 Packing winograd(Extents numbers) { return {.kind = PackingKind::kWinograd, .numbers = std::move(numbers)}; }
 
 TEST(Panels, FillTheTailWithZeros) {
@@ -63,6 +64,22 @@ TEST(Panels, AreOnePanelOfAllOutputsWhenTheBlockIsAsLarge) {
 TEST(Panels, TakeOutputsInGroups) {
   // Weights of a transposed convolution [4][2]: two groups of two inputs with two outputs each.
   EXPECT_THAT(packed(panels({4, 1, 2, 1, 1, 2, 4, 2, 4}), counting({4, 2})), ElementsAre(1, 2, 5, 6, 3, 4, 7, 8));
+}
+
+TEST(WinogradRows, TransformTheAxesThatHaveATileAlone) {
+  // Weights [1][2][1][3][2]: two channels with taps (1, 3, 5) and (2, 4, 6), (7, 9, 11) and (8, 10, 12) along height,
+  // for two places of a row. Each has the points g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2.
+  EXPECT_THAT(packed(winograd_rows({1, 2, 1, 3, 2, 1, 2, 1}), counting({1, 2, 1, 3, 2})),
+              ElementsAre(1, 7, 2, 8, 4.5, 13.5, 6, 15, 1.5, 4.5, 2, 5, 5, 11, 6, 12));
+  // The same taps along depth are the same numbers.
+  EXPECT_EQ(packed(winograd_rows({1, 2, 3, 1, 2, 2, 1, 1}), counting({1, 2, 3, 1, 2})),
+            packed(winograd_rows({1, 2, 1, 3, 2, 1, 2, 1}), counting({1, 2, 1, 3, 2})));
+}
+
+TEST(WinogradRows, OfBothAxesAndOnePlaceAreThoseOfWinograd) {
+  for (const std::int64_t tile : {2, 4})
+    EXPECT_EQ(packed(winograd_rows({3, 2, 3, 3, 1, tile, tile, 2}), counting({3, 2, 3, 3, 1})),
+              packed(winograd({3, 2, tile, 2}), counting({3, 2, 3, 3})));
 }
 
 TEST(Quads, FillBothTailsWithZeros) {
@@ -209,10 +226,23 @@ TEST(Packing, IsRefusedWhenWinogradDoesNotFitTheConstant) {
     EXPECT_EQ(refusal(winograd(numbers), source), "backend/bad-artifact") << testing::PrintToString(numbers);
 }
 
+TEST(Packing, IsRefusedWhenWinogradRowsDoNotFitTheConstant) {
+  const Tensor source = counting({3, 2, 1, 3, 5});
+  EXPECT_EQ(refusal(winograd_rows({3, 2, 1, 3, 5, 1, 4, 4}), source), "");
+  for (const Extents& numbers : std::vector<Extents>{{3, 2, 4, 4},
+                                                     {3, 2, 1, 3, 5, 1, 3, 4},
+                                                     {3, 2, 1, 3, 5, 2, 4, 4},
+                                                     {3, 2, 3, 1, 5, 1, 4, 4},
+                                                     {3, 2, 1, 3, 4, 1, 4, 4},
+                                                     {3, 2, 1, 3, 5, 1, 4, 0},
+                                                     {-3, -2, 1, 3, 5, 1, 4, 4}})
+    EXPECT_EQ(refusal(winograd_rows(numbers), source), "backend/bad-artifact") << testing::PrintToString(numbers);
+}
+
 TEST(Packing, HasNamesThatReadBack) {
-  for (const PackingKind kind :
-       {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads, PackingKind::kPairs,
-        PackingKind::kQuadSums, PackingKind::kBfloatPanels, PackingKind::kBfloatPairs, PackingKind::kHalfPanels})
+  for (const PackingKind kind : {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads,
+                                 PackingKind::kPairs, PackingKind::kQuadSums, PackingKind::kBfloatPanels,
+                                 PackingKind::kBfloatPairs, PackingKind::kHalfPanels, PackingKind::kWinogradRows})
     EXPECT_EQ(packing_kind_of(name_of(kind)), kind);
   EXPECT_EQ(packing_kind_of("panel"), std::nullopt);
   EXPECT_EQ(packing_kind_of(""), std::nullopt);

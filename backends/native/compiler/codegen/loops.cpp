@@ -44,6 +44,19 @@ Func define_output(const Site& site, Lowering& lowering, const Space& space, con
   return out;
 }
 
+Func define_output_at(const Site& site, Lowering& lowering, const Space& space, const std::vector<Var>& loops,
+                      const Indices& at, const Expr& anchor_value) {
+  const ValueId output = site.region.outputs[0];
+  Elements elements(lowering, space, at, {{site.result(), anchor_value}});
+  const Expr value = stored(elements.at(output), lowering.element_of(output));
+  Func out("out");
+  out(innermost_first(loops)) = Halide::undef(value.type());
+  out(innermost_first(at)) = value;
+  bound_output(out, loops, space, lowering);
+  lowering.set_outputs(out, {output}, space);
+  return out;
+}
+
 TailStrategy tail_of_pieces(const Site& site) {
   return site.options.threads < 2 ? TailStrategy::ShiftInwards : TailStrategy::GuardWithIf;
 }

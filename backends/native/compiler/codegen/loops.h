@@ -43,6 +43,12 @@ void bound_output(Halide::Func func, const std::vector<Halide::Var>& variables, 
 Halide::Func define_output(const Site& site, Lowering& lowering, const Space& space,
                            const std::vector<Halide::Var>& loops, const Halide::Expr& anchor_value);
 
+/// The same, written by an update at these indices, which may hold variables of its reduction. Each place is written
+/// once.
+Halide::Func define_output_at(const Site& site, Lowering& lowering, const Space& space,
+                              const std::vector<Halide::Var>& loops, const Indices& at,
+                              const Halide::Expr& anchor_value);
+
 /// As it lies in memory: bool becomes a byte, a narrow number is rounded to the nearest.
 [[nodiscard]] Halide::Expr stored(const Halide::Expr& value, ElementType type);
 

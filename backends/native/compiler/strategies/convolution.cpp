@@ -91,6 +91,7 @@ std::expected<Facts, Refusal> read(const Site& site) {
   // Winograd's tiles in a row of the result.
   facts["tiles2_w"] = ceil_div(facts["out_w"], 2);
   facts["tiles4_w"] = ceil_div(facts["out_w"], 4);
+  add_winograd_planes_facts(site, facts);
   return facts;
 }
 
@@ -123,6 +124,16 @@ const std::string kWinograd =
     "may_transform == 1 and computed_weights == 0";
 const std::string kWinograd2 = kWinograd + " and out_h >= 4 and out_w >= 4";
 const std::string kWinograd4 = kWinograd + " and out_h >= 8 and out_w >= 8";
+// Where the one in channels_last does not apply.
+const std::string kMayTransformPlanes =
+    " and groups == 1 and stride_w == 1 and out_w * 2 >= lanes and may_transform == 1 and computed_weights == 0 and ";
+std::string in_planes(const std::string& saves) {
+  const std::string all = saves + kMayTransformPlanes;
+  return all + "kernel_d == 3 or " + all + "dilation_h > 1 or " + all + "channels % lanes != 0 or " + all +
+         "outputs % lanes != 0";
+}
+const std::string kWinogradPlanes2 = in_planes("planes2_saving >= 30");
+const std::string kWinogradPlanes4 = in_planes("planes4_saving >= 35");
 // Vectors of a group's outputs, narrow ones where they must be.
 const std::string kDirect = "groups == 1 or group_outputs % 4 == 0";
 // Such vectors are not full.
@@ -141,6 +152,7 @@ const std::string kWinogradLegal2 =
     kWinogradTile + "rows * 2 < out_h + 2 and columns <= tiles2_w and tile_t <= rows * columns";
 // As register_tiles counts: the smaller side of a tile is kept beside its accumulators.
 constexpr std::string_view kAcrossChoices = "rows: 0|1, tile_c: 1..8, tile_x: 1..14";
+constexpr std::string_view kWinogradPlanesChoices = "outer: 0|1, tile_c: 1..8, tile_x: 1..6";
 constexpr std::string_view kPlanesChoices = "rows: 0|1, tile_c: 1..8, tile_x: 1..6";
 const std::string kTile = "group_outputs % tile_c == 0 and tile_x * tile_c + ";
 const std::string kAcrossLegal =
@@ -149,68 +161,84 @@ const std::string kPlanesLegal = kTile + "tile_x + 1 <= registers and tile_x * l
                                  "tile_c + 1 <= registers and tile_x * lanes <= plain_w or " + kTile +
                                  "tile_x + 1 <= registers and tile_x == 1";
 
-const std::array<Implementation, 9> kImplementations = {{{.name = "winograd4",
-                                                          .condition = kWinograd4,
-                                                          .priority = 15,
-                                                          .layouts = {Layout::kChannelsLast},
-                                                          .space = winograd_4_space,
-                                                          .build = build_winograd_4,
-                                                          .choices = kWinogradChoices,
-                                                          .legal = kWinogradLegal4,
-                                                          .open_layouts = {Layout::kChannelsLast}},
-                                                         {.name = "winograd2",
-                                                          .condition = kWinograd2,
-                                                          .priority = 12,
-                                                          .layouts = {Layout::kChannelsLast},
-                                                          .space = winograd_2_space,
-                                                          .build = build_winograd_2,
-                                                          .choices = kWinogradChoices,
-                                                          .legal = kWinogradLegal2,
-                                                          .open_layouts = {Layout::kChannelsLast}},
-                                                         {.name = "depthwise",
-                                                          .condition = kDepthwise,
-                                                          .priority = 15,
-                                                          .layouts = {Layout::kChannelsLast},
-                                                          .space = depthwise_space,
-                                                          .build = build_depthwise,
-                                                          .choices = kDepthwiseChoices,
-                                                          .legal = kDepthwiseLegal},
-                                                         {.name = "pairs",
-                                                          .condition = kPairs,
-                                                          .priority = 16,
-                                                          .layouts = {Layout::kChannelsLast},
-                                                          .space = space_of_pairs,
-                                                          .build = build_in_pairs,
-                                                          .choices = kDenseChoices,
-                                                          .legal = kPairsLegal,
-                                                          .narrow = NarrowUse::kRequired},
-                                                         {.name = "direct",
-                                                          .condition = kDirect,
-                                                          .priority = 10,
-                                                          .layouts = {Layout::kChannelsLast},
-                                                          .space = direct_space,
-                                                          .build = build_direct,
-                                                          .choices = kDenseChoices,
-                                                          .legal = kDenseLegal,
-                                                          .open_layouts = {Layout::kChannelsLast, Layout::kPlain}},
-                                                         {.name = "across",
-                                                          .condition = kAcross,
-                                                          .priority = 9,
-                                                          .layouts = {Layout::kChannelsLast},
-                                                          .space = across_space,
-                                                          .build = build_across,
-                                                          .choices = kAcrossChoices,
-                                                          .legal = kAcrossLegal},
-                                                         {.name = "planes",
-                                                          .condition = kPlanes,
-                                                          .priority = 5,
-                                                          .layouts = {Layout::kPlain},
-                                                          .space = planes_space,
-                                                          .build = build_planes,
-                                                          .choices = kPlanesChoices,
-                                                          .legal = kPlanesLegal},
-                                                         kSgemm,
-                                                         kXsmm}};
+const std::array<Implementation, 11> kImplementations = {{{.name = "winograd4",
+                                                           .condition = kWinograd4,
+                                                           .priority = 15,
+                                                           .layouts = {Layout::kChannelsLast},
+                                                           .space = winograd_4_space,
+                                                           .build = build_winograd_4,
+                                                           .choices = kWinogradChoices,
+                                                           .legal = kWinogradLegal4,
+                                                           .open_layouts = {Layout::kChannelsLast}},
+                                                          {.name = "winograd2",
+                                                           .condition = kWinograd2,
+                                                           .priority = 12,
+                                                           .layouts = {Layout::kChannelsLast},
+                                                           .space = winograd_2_space,
+                                                           .build = build_winograd_2,
+                                                           .choices = kWinogradChoices,
+                                                           .legal = kWinogradLegal2,
+                                                           .open_layouts = {Layout::kChannelsLast}},
+                                                          {.name = "winograd4_planes",
+                                                           .condition = kWinogradPlanes4,
+                                                           .priority = 14,
+                                                           .layouts = {Layout::kPlain},
+                                                           .space = winograd_planes_space,
+                                                           .build = build_winograd_planes_4,
+                                                           .choices = kWinogradPlanesChoices,
+                                                           .legal = kPlanesLegal},
+                                                          {.name = "winograd2_planes",
+                                                           .condition = kWinogradPlanes2,
+                                                           .priority = 11,
+                                                           .layouts = {Layout::kPlain},
+                                                           .space = winograd_planes_space,
+                                                           .build = build_winograd_planes_2,
+                                                           .choices = kWinogradPlanesChoices,
+                                                           .legal = kPlanesLegal},
+                                                          {.name = "depthwise",
+                                                           .condition = kDepthwise,
+                                                           .priority = 15,
+                                                           .layouts = {Layout::kChannelsLast},
+                                                           .space = depthwise_space,
+                                                           .build = build_depthwise,
+                                                           .choices = kDepthwiseChoices,
+                                                           .legal = kDepthwiseLegal},
+                                                          {.name = "pairs",
+                                                           .condition = kPairs,
+                                                           .priority = 16,
+                                                           .layouts = {Layout::kChannelsLast},
+                                                           .space = space_of_pairs,
+                                                           .build = build_in_pairs,
+                                                           .choices = kDenseChoices,
+                                                           .legal = kPairsLegal,
+                                                           .narrow = NarrowUse::kRequired},
+                                                          {.name = "direct",
+                                                           .condition = kDirect,
+                                                           .priority = 10,
+                                                           .layouts = {Layout::kChannelsLast},
+                                                           .space = direct_space,
+                                                           .build = build_direct,
+                                                           .choices = kDenseChoices,
+                                                           .legal = kDenseLegal,
+                                                           .open_layouts = {Layout::kChannelsLast, Layout::kPlain}},
+                                                          {.name = "across",
+                                                           .condition = kAcross,
+                                                           .priority = 9,
+                                                           .layouts = {Layout::kChannelsLast},
+                                                           .space = across_space,
+                                                           .build = build_across,
+                                                           .choices = kAcrossChoices,
+                                                           .legal = kAcrossLegal},
+                                                          {.name = "planes",
+                                                           .condition = kPlanes,
+                                                           .priority = 5,
+                                                           .layouts = {Layout::kPlain},
+                                                           .space = planes_space,
+                                                           .build = build_planes,
+                                                           .choices = kPlanesChoices,
+                                                           .legal = kPlanesLegal},
+                                                          kSgemm,
+                                                          kXsmm}};
 
 }  // namespace
 

@@ -20,6 +20,7 @@
 
 #include "compiler/codegen/loops.h"
 #include "compiler/strategies/convolution.h"
+#include "compiler/strategies/winograd_transform.h"
 
 namespace collage::native {
 
@@ -30,25 +31,6 @@ using Halide::TailStrategy;
 using Halide::Var;
 
 namespace {
-
-using Row = std::vector<Expr>;
-
-/// B^T d: the transform of m + 2 neighbours.
-Row input_transform(std::int64_t tile, const Row& d) {
-  if (tile == 2) return {d[0] - d[2], d[1] + d[2], d[2] - d[1], d[1] - d[3]};
-  return {4.F * d[0] - 5.F * d[2] + d[4],      (d[3] + d[4]) - 4.F * (d[1] + d[2]), (d[4] - d[3]) + 4.F * (d[1] - d[2]),
-          (d[4] - d[2]) + 2.F * (d[3] - d[1]), (d[4] - d[2]) - 2.F * (d[3] - d[1]), 4.F * d[1] - 5.F * d[3] + d[5]};
-}
-
-/// A^T m: m results from m + 2 products.
-Row output_transform(std::int64_t tile, const Row& m) {
-  if (tile == 2) return {m[0] + m[1] + m[2], m[1] - m[2] - m[3]};
-  const Expr sum = m[1] + m[2];
-  const Expr difference = m[1] - m[2];
-  const Expr sum2 = m[3] + m[4];
-  const Expr difference2 = m[3] - m[4];
-  return {m[0] + sum + sum2, difference + 2.F * difference2, sum + 4.F * sum2, difference + 8.F * difference2 + m[5]};
-}
 
 /// Shapes of one Winograd convolution.
 struct Tiles {
@@ -162,15 +144,15 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   // Along rows first (i), then along columns (j).
   Func across_rows("across_rows");
   const Var py("py");
-  Row neighbours;
+  std::vector<Expr> neighbours;
   for (int p = 0; p < points; ++p)
     neighbours.push_back(source(c, (bx * columns + t % columns) * m + p - to_int(dense.begin[2]), py, 0, n));
-  across_rows(c, t, py, i, bx, n) = Halide::mux(i, input_transform(tile, neighbours));
+  across_rows(c, t, py, i, bx, n) = Halide::mux(i, winograd_input(tile, neighbours));
   Func transformed("transformed");
-  Row rows;
+  std::vector<Expr> rows;
   for (int p = 0; p < points; ++p)
     rows.push_back(across_rows(c, t, (by * in_block + t / columns) * m + p - to_int(dense.begin[1]), i, bx, n));
-  transformed(c, t, i, j, bx, by, n) = Halide::mux(j, input_transform(tile, rows));
+  transformed(c, t, i, j, bx, by, n) = Halide::mux(j, winograd_input(tile, rows));
 
   Func sum("sum");
   const Var ki("ki");
@@ -183,16 +165,16 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
 
   Func back("back");
   const Var x_in("x_in");
-  Row along;
+  std::vector<Expr> along;
   const Var tx("tx");
   const Var ty("ty");
   const Expr in_block_at = ty % in_block * columns + tx % columns;
   for (int p = 0; p < points; ++p) along.push_back(products(ki, in_block_at, p, j, tx / columns, ty / in_block, n, ko));
-  back(ki, tx, ty, x_in, j, n, ko) = Halide::mux(x_in, output_transform(tile, along));
-  Row down;
+  back(ki, tx, ty, x_in, j, n, ko) = Halide::mux(x_in, winograd_output(tile, along));
+  std::vector<Expr> down;
   for (int p = 0; p < points; ++p)
     down.push_back(back(k % to_int(block), x / m, y / m, x % m, p, n, k / to_int(block)));
-  const Expr total = Halide::mux(y % m, output_transform(tile, down));
+  const Expr total = Halide::mux(y % m, winograd_output(tile, down));
   Func out =
       define_output(site, lowering, dense.space, loops, with_bias(dense, site, lowering, as_indices(loops), total));
   const Extents extents = dense.space.extents();
