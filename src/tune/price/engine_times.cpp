@@ -22,7 +22,7 @@ void take_engine_times(const Graph& graph, const CandidatePool& pool, const Engi
     const auto time = times.find(candidate.backend);
     const bool is_whole = pool.regions[candidate.region].nodes.count() == graph.nodes.size();
     if (time != times.end() && is_whole && is_usual(candidate.variant) && std::holds_alternative<Unknown>(costs[c]))
-      costs[c] = Estimated{.ns = time->second, .is_sampled = true};
+      costs[c] = Measured{.median_ns = time->second, .low_ns = time->second, .high_ns = time->second, .samples = 1};
   }
 }
 

@@ -1,7 +1,8 @@
 // The times of engines with the whole model, as costs of their candidates that are the whole graph.
-// In:  what each engine took when it competed. Out: costs, as good as those of a few runs: what the best cover uses is
-//      measured all the same.
-// Why: to run a large model a few times in a slow engine takes seconds that other candidates need.
+// In:  what each engine took when it competed. Out: costs, as good as measured: a plan of that one step competes as the
+//      engine does, where it is timed and judged, so that pricing has nothing to find out.
+// Why: to run a large model a few times in a slow engine, and in the reference for its numbers on other inputs, takes
+//      seconds that other candidates need.
 #pragma once
 
 #include <cstdint>

@@ -168,9 +168,9 @@ Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& e
     CostBounds& bounds =
         priced.bounds.emplace(task.graph(), priced.pool.candidates, accuracy_of_bounds(task, priced),
                               peak_rates(env.store), task.options.threads, estimates, priced.memory_of_models->known());
-    // What engines took. Costs of bodies say nothing of other candidates.
+    // What is known already: what engines took, or an earlier tune. Costs of bodies say nothing of other candidates.
     for (std::size_t c = 0; c < priced.costs.size(); ++c)
-      if (is_sampled(priced.costs[c])) bounds.learn(c, priced.costs[c]);
+      if (priced.pool.candidates.candidates[c].backend != kControlBackend) bounds.learn(c, priced.costs[c]);
     return bounds;
   };
   const double budget_s = env.budget.seconds();

@@ -36,7 +36,8 @@ class EngineTimesTest : public ::testing::Test {
 };
 
 TEST_F(EngineTimesTest, GiveTheWholeGraphACost) {
-  EXPECT_EQ(cost_of("engine", 2, "default", plain()), Cost(Estimated{.ns = 700, .is_sampled = true}));
+  EXPECT_EQ(cost_of("engine", 2, "default", plain()),
+            Cost(Measured{.median_ns = 700, .low_ns = 700, .high_ns = 700, .samples = 1}));
 }
 
 TEST_F(EngineTimesTest, SayNothingOfOtherCandidates) {

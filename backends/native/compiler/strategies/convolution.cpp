@@ -129,8 +129,11 @@ const std::string kMayTransformPlanes =
     " and groups == 1 and stride_w == 1 and out_w * 2 >= lanes and may_transform == 1 and computed_weights == 0 and ";
 std::string in_planes(const std::string& saves) {
   const std::string all = saves + kMayTransformPlanes;
-  return all + "kernel_d == 3 or " + all + "dilation_h > 1 or " + all + "channels % lanes != 0 or " + all +
-         "outputs % lanes != 0";
+  std::string condition;
+  for (const char* other : {"kernel_d == 3", "kernel_h != kernel_w", "dilation_h > 1", "dilation_w > 1",
+                            "channels % lanes != 0", "outputs % lanes != 0"})
+    condition += (condition.empty() ? "" : " or ") + all + other;
+  return condition;
 }
 const std::string kWinogradPlanes2 = in_planes("planes2_saving >= 30");
 const std::string kWinogradPlanes4 = in_planes("planes4_saving >= 35");
