@@ -18,6 +18,9 @@ constexpr double kLong = 0.3;
 constexpr std::size_t kStatesShare = 4;
 /// States that trials may make for each computation measured: a small part of the time that measuring took.
 constexpr std::size_t kStatesPerMeasured = 2000;
+/// Computations that count as measured from the beginning: where a whole engine looks best nothing else was, and what
+/// is hoped for is all there is to try.
+constexpr std::size_t kMeasuredAtFirst = 16;
 /// Forecasts are made anew when this part was learnt since.
 constexpr double kNews = 0.01;
 /// Samples below this part of the best cover's time do for a while: how short they are decides little.
@@ -172,7 +175,7 @@ class LazyPricer {
 
   [[nodiscard]] bool may_try() {
     return !has_ended() && measuring_.most_nodes() == kAnySize &&
-           states_ < kStatesPerMeasured * costs_.measured_count() && !keeps_to_known();
+           states_ < kStatesPerMeasured * (kMeasuredAtFirst + costs_.measured_count()) && !keeps_to_known();
   }
 
   Result<std::int64_t> cost_of_best(const CoverRequest& request) {
