@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/graph.h"
+
 namespace collage {
 namespace {
 

@@ -33,28 +33,38 @@ void bound_output(Halide::Func func, const std::vector<Var>& variables, const Sp
     if (!lowering.is_open(output, space, i)) func.bound(variables[i], 0, to_int(space.extent(i)));
 }
 
+namespace {
+
+/// The region's output at these indices, as it lies in memory.
+Expr output_at(const Site& site, Lowering& lowering, const Space& space, const Indices& at, const Expr& anchor_value) {
+  const ValueId output = site.region.outputs[0];
+  Elements elements(lowering, space, at, {{site.result(), anchor_value}});
+  return stored(elements.at(output), lowering.element_of(output));
+}
+
+Func as_output(const Func& out, const Site& site, Lowering& lowering, const Space& space,
+               const std::vector<Var>& loops) {
+  bound_output(out, loops, space, lowering);
+  lowering.set_outputs(out, {site.region.outputs[0]}, space);
+  return out;
+}
+
+}  // namespace
+
 Func define_output(const Site& site, Lowering& lowering, const Space& space, const std::vector<Var>& loops,
                    const Expr& anchor_value) {
-  const ValueId output = site.region.outputs[0];
-  Elements elements(lowering, space, as_indices(loops), {{site.result(), anchor_value}});
   Func out("out");
-  out(innermost_first(loops)) = stored(elements.at(output), lowering.element_of(output));
-  bound_output(out, loops, space, lowering);
-  lowering.set_outputs(out, {output}, space);
-  return out;
+  out(innermost_first(loops)) = output_at(site, lowering, space, as_indices(loops), anchor_value);
+  return as_output(out, site, lowering, space, loops);
 }
 
 Func define_output_at(const Site& site, Lowering& lowering, const Space& space, const std::vector<Var>& loops,
                       const Indices& at, const Expr& anchor_value) {
-  const ValueId output = site.region.outputs[0];
-  Elements elements(lowering, space, at, {{site.result(), anchor_value}});
-  const Expr value = stored(elements.at(output), lowering.element_of(output));
+  const Expr value = output_at(site, lowering, space, at, anchor_value);
   Func out("out");
   out(innermost_first(loops)) = Halide::undef(value.type());
   out(innermost_first(at)) = value;
-  bound_output(out, loops, space, lowering);
-  lowering.set_outputs(out, {output}, space);
-  return out;
+  return as_output(out, site, lowering, space, loops);
 }
 
 TailStrategy tail_of_pieces(const Site& site) {

@@ -86,12 +86,13 @@ std::expected<Facts, Refusal> read(const Site& site) {
   add_micro_facts(facts);
   facts["computed_weights"] = constant_of(site.graph, dense->weights) == nullptr ? 1 : 0;
   // Places of a row in plain tensors, where other axes may be one loop.
-  facts["plain_w"] = convolution_of(site, plain())->out(2);
+  const Dense in_planes = *convolution_of(site, plain());
+  facts["plain_w"] = in_planes.out(2);
   facts["may_transform"] = site.options.accuracy != Accuracy::kStrict ? 1 : 0;
   // Winograd's tiles in a row of the result.
   facts["tiles2_w"] = ceil_div(facts["out_w"], 2);
   facts["tiles4_w"] = ceil_div(facts["out_w"], 4);
-  add_winograd_planes_facts(site, facts);
+  add_winograd_planes_facts(in_planes, facts);
   return facts;
 }
 
@@ -127,7 +128,7 @@ const std::string kWinograd4 = kWinograd + " and out_h >= 8 and out_w >= 8";
 // Where the one in channels_last does not apply.
 const std::string kMayTransformPlanes =
     " and groups == 1 and stride_w == 1 and out_w * 2 >= lanes and may_transform == 1 and computed_weights == 0 and ";
-std::string in_planes(const std::string& saves) {
+std::string where_planes_pay(const std::string& saves) {
   const std::string all = saves + kMayTransformPlanes;
   std::string condition;
   for (const char* other : {"kernel_d == 3", "kernel_h != kernel_w", "dilation_h > 1", "dilation_w > 1",
@@ -135,8 +136,8 @@ std::string in_planes(const std::string& saves) {
     condition += (condition.empty() ? "" : " or ") + all + other;
   return condition;
 }
-const std::string kWinogradPlanes2 = in_planes("planes2_saving >= 30");
-const std::string kWinogradPlanes4 = in_planes("planes4_saving >= 35");
+const std::string kWinogradPlanes2 = where_planes_pay("planes2_saving >= 30");
+const std::string kWinogradPlanes4 = where_planes_pay("planes4_saving >= 35");
 // Vectors of a group's outputs, narrow ones where they must be.
 const std::string kDirect = "groups == 1 or group_outputs % 4 == 0";
 // Such vectors are not full.

@@ -44,8 +44,9 @@ void build_winograd_2(const Site& site, const Facts& facts, const Schedule& sche
 void build_winograd_4(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
 
 /// The same along height and depth of plain tensors, for any number of channels and outputs, dilated or not.
-/// Facts planes2_saving and planes4_saving: products saved of those of a direct convolution, in percent.
-void add_winograd_planes_facts(const Site& site, Facts& facts);
+/// Facts planes2_saving and planes4_saving: products saved of those of a direct convolution of plain tensors, in
+/// percent.
+void add_winograd_planes_facts(const Dense& dense, Facts& facts);
 [[nodiscard]] std::vector<Schedule> winograd_planes_space(const Site& site, const Facts& facts);
 void build_winograd_planes_2(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
 void build_winograd_planes_4(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);

@@ -1,14 +1,16 @@
 // Winograd's minimal filtering of plain tensors: along height, along depth, or both, for kernels of three taps and
-// stride 1 there, with any dilation. Vectors hold neighbouring places of a row, whose taps are summed directly. How:
-// winograd.cpp explains the transforms. Rows that lie a dilation apart are neighbours of one tile. For one tile, and
-//       all its channels, rows are transformed to points: B^T d B. For each point the sum over channels and over the
-//       taps of a row is a product [outputs, channels * taps] x [channels * taps, places], where nearly all time goes:
-//       `tile_x` vectors of places by `tile_c` outputs stay in registers, weights are broadcast. A^T p A gives the
-//       tile's rows.
-// Example: 3x3x3, dilation 4, tiles of 4 rows in 4 planes: 36 points for 16 rows, 36 * 3 products for each place of a
-// row
-//       and pair of channels instead of 16 * 27. The tile of row 1 has rows 1, 5, 9, 13, and reads 1 - 4 ... 17.
-// Cost: products fall to (m + 2) / 3 m along each axis that is transformed. Takes any number of channels and outputs.
+// stride 1 there, with any dilation. Vectors hold neighbouring places of a row, whose taps are summed directly.
+//
+// How: winograd.cpp explains the transforms. Rows that lie a dilation apart are neighbours of one tile. For one tile,
+// and all its channels, rows are transformed to points: B^T d B. For each point the sum over channels and over the taps
+// of a row is a product [outputs, channels * taps] x [channels * taps, places], where nearly all time goes: `tile_x`
+// vectors of places by `tile_c` outputs stay in registers, weights are broadcast. A^T p A gives the rows of the tile.
+//
+// Example: 3x3x3, dilation 4, tiles of 4 rows in 4 planes: 36 points for 16 rows, so that a place of a row takes 36 * 3
+// products for each pair of channels instead of 16 * 27. The tile of row 1 has rows 1, 5, 9, 13, and reads rows -3 to
+// 17.
+//
+// Cost: products fall to (m + 2) / 3 m along each axis that is transformed, for any number of channels and outputs.
 // Source: Lavin and Gray, CVPR 2016; in three dimensions Budden et al., ICML 2017.
 #include <algorithm>
 #include <array>
@@ -252,8 +254,7 @@ std::int64_t saving_of(const Dense& dense, std::int64_t most) {
 
 }  // namespace
 
-void add_winograd_planes_facts(const Site& site, Facts& facts) {
-  const Dense dense = *convolution_of(site, plain());
+void add_winograd_planes_facts(const Dense& dense, Facts& facts) {
   facts["planes2_saving"] = saving_of(dense, 2);
   facts["planes4_saving"] = saving_of(dense, 4);
 }
