@@ -18,31 +18,35 @@ void FreedPages::keep(std::size_t most_bytes) {
   shrink(most_bytes);
 }
 
-std::byte* FreedPages::take(std::size_t bytes) {
+std::span<std::byte> FreedPages::take(std::size_t least_bytes) {
   const std::scoped_lock lock(mutex_);
-  const auto found = std::ranges::find(blocks_, bytes, &Block::bytes);
-  if (found == blocks_.end()) return nullptr;
-  std::byte* const memory = found->memory;
-  blocks_.erase(found);
-  kept_bytes_ -= bytes;
-  return memory;
+  auto best = blocks_.end();
+  for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
+    if (block->size() >= least_bytes && block->size() / 2 <= least_bytes &&
+        (best == blocks_.end() || block->size() < best->size()))
+      best = block;
+  if (best == blocks_.end()) return {};
+  const std::span<std::byte> taken = *best;
+  blocks_.erase(best);
+  kept_bytes_ -= taken.size();
+  return taken;
 }
 
 bool FreedPages::put(std::byte* block, std::size_t bytes) {
   const std::scoped_lock lock(mutex_);
   if (bytes > most_bytes_) return false;
   shrink(most_bytes_ - bytes);
-  blocks_.push_back({block, bytes});
+  blocks_.emplace_back(block, bytes);
   kept_bytes_ += bytes;
   return true;
 }
 
 void FreedPages::shrink(std::size_t bytes) {
   while (kept_bytes_ > bytes) {
-    const Block oldest = blocks_.front();
+    const std::span<std::byte> oldest = blocks_.front();
     blocks_.pop_front();
-    kept_bytes_ -= oldest.bytes;
-    ::munmap(oldest.memory, oldest.bytes);
+    kept_bytes_ -= oldest.size();
+    ::munmap(oldest.data(), oldest.size());
   }
 }
 

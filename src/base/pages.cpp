@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include "base/freed_pages.h"
 
@@ -53,10 +54,10 @@ Pages allocate_pages(std::size_t bytes, PageSize size) {
   const std::size_t whole = rounded(std::max<std::size_t>(bytes, 1), unit);
   if (whole < bytes) return {};
   if (size == PageSize::kSmall) return from_heap(whole);
-  std::byte* const freed = FreedPages::of_process().take(whole);
-  if (freed == nullptr) return from_kernel(whole);
-  std::memset(freed, 0, bytes);
-  return Pages(freed, FreePages{.mapped = whole});
+  const std::span<std::byte> freed = FreedPages::of_process().take(whole);
+  if (freed.empty()) return from_kernel(whole);
+  std::memset(freed.data(), 0, bytes);
+  return Pages(freed.data(), FreePages{.mapped = freed.size()});
 }
 
 void touch_pages(std::byte* memory, std::size_t bytes) {

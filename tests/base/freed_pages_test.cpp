@@ -31,38 +31,49 @@ std::byte* freed_block(std::size_t bytes = kBytes) {
 TEST(FreedPages, AreGivenToTheNextBlockOfTheirSizeZeroed) {
   const Keeping keeping(2 * kWhole);
   const std::byte* const first = freed_block();
-  EXPECT_EQ(FreedPages::of_process().take(kWhole + kHugePage), nullptr);
+  EXPECT_TRUE(FreedPages::of_process().take(kWhole + kHugePage).empty());
   {
     const Pages second = allocate_pages(kHugePage + 100, PageSize::kHuge);
     EXPECT_EQ(second.get(), first);
-    EXPECT_EQ(FreedPages::of_process().take(kWhole), nullptr);
+    EXPECT_TRUE(FreedPages::of_process().take(kWhole).empty());
     EXPECT_TRUE(std::ranges::all_of(std::span(second.get(), kHugePage + 100),
                                     [](std::byte byte) { return byte == std::byte{}; }));
   }
-  std::byte* const kept = FreedPages::of_process().take(kWhole);
-  ASSERT_EQ(kept, first);
-  FreePages{.mapped = kWhole}(kept);
+  const std::span<std::byte> kept = FreedPages::of_process().take(kWhole);
+  ASSERT_EQ(kept.data(), first);
+  FreePages{.mapped = kept.size()}(kept.data());
+}
+
+TEST(FreedPages, TheSmallestThatIsLargeEnoughAndAtMostTwiceAsLargeServes) {
+  const Keeping keeping(10 * kHugePage);
+  Pages large = allocate_pages(6 * kHugePage, PageSize::kHuge);
+  Pages small = allocate_pages(4 * kHugePage, PageSize::kHuge);
+  const std::byte* const address = small.get();
+  large.reset();
+  small.reset();
+  EXPECT_TRUE(FreedPages::of_process().take(kHugePage).empty());
+  const Pages served = allocate_pages(3 * kHugePage, PageSize::kHuge);
+  EXPECT_EQ(served.get(), address);
+  EXPECT_EQ(served.get_deleter().mapped, 4 * kHugePage);
 }
 
 TEST(FreedPages, TheOldestGoWhenThereAreTooMany) {
-  const Keeping keeping(2 * kWhole);
-  (void)freed_block();
-  (void)freed_block(kHugePage);
-  (void)freed_block(3 * kHugePage);
-  EXPECT_EQ(FreedPages::of_process().take(kWhole), nullptr);
-  for (const std::size_t bytes : {kHugePage, 3 * kHugePage}) {
-    std::byte* const kept = FreedPages::of_process().take(bytes);
-    ASSERT_NE(kept, nullptr);
-    FreePages{.mapped = bytes}(kept);
-  }
+  const Keeping keeping(5 * kHugePage);
+  for (const std::size_t count : {3, 1, 4}) (void)freed_block(count * kHugePage);
+  const std::span<std::byte> one = FreedPages::of_process().take(kHugePage);
+  EXPECT_EQ(one.size(), kHugePage);
+  // A block of three would serve if it were there.
+  const std::span<std::byte> four = FreedPages::of_process().take(3 * kHugePage);
+  EXPECT_EQ(four.size(), 4 * kHugePage);
+  for (const std::span<std::byte> kept : {one, four}) FreePages{.mapped = kept.size()}(kept.data());
 }
 
 TEST(FreedPages, GoBackToTheSystemWhereTheyAreTooLargeOrNobodyKeepsThem) {
   (void)freed_block();
-  EXPECT_EQ(FreedPages::of_process().take(kWhole), nullptr);
+  EXPECT_TRUE(FreedPages::of_process().take(kWhole).empty());
   const Keeping keeping(kHugePage);
   (void)freed_block();
-  EXPECT_EQ(FreedPages::of_process().take(kWhole), nullptr);
+  EXPECT_TRUE(FreedPages::of_process().take(kWhole).empty());
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -11,13 +13,19 @@
 #include "base/freed_pages.h"
 #include "measure/jobs.h"
 #include "tune/jobs.h"
+#include "worker/limits.h"
 #include "worker/worker.h"
 
 namespace collage {
 namespace {
 
-/// As much as the buffers of a few large candidates.
-constexpr std::size_t kKeptPages = std::size_t{128} << 20;
+/// As much as the buffers of a few large candidates, where that is a small part of the free memory: several workers may
+/// run at once.
+std::size_t bytes_to_keep() {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  constexpr std::int64_t kShare = 16;
+  return static_cast<std::size_t>(std::min(kMost, available_memory() / kShare));
+}
 
 }  // namespace
 
@@ -37,7 +45,7 @@ Result<std::vector<std::string>> worker_command(const std::vector<std::string>& 
 }
 
 int serve_worker(int socket, const std::vector<std::string>& modules) {
-  FreedPages::of_process().keep(kKeptPages);
+  FreedPages::of_process().keep(bytes_to_keep());
   Registry registry(module_places(modules));
   std::vector<Handler> handlers = measure_handlers();
   for (Handler& handler : tune_handlers()) handlers.push_back(std::move(handler));
