@@ -1,7 +1,7 @@
-// Keeps freed huge pages for the next blocks of about their size. The operating system clears pages before it hands them out,
-// slowly in a virtual machine; a worker that tries kernel after kernel would wait for that more than it computes.
-// In:  blocks that allocate_pages (pages.h) is done with. Out: the same blocks, for later calls.
-// Cost: the memory that is kept; and what writes to a block after it was freed is not stopped by the system any more.
+// Keeps freed huge pages for the next blocks of about their size. The operating system clears pages before it hands
+// them out, slowly in a virtual machine; a worker that tries kernel after kernel would wait for that more than it
+// computes. In:  blocks that allocate_pages (pages.h) is done with. Out: the same blocks, for later calls. Cost: the
+// memory that is kept; and what writes to a block after it was freed is not stopped by the system any more.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ class FreedPages {
 
   /// From now on up to so many bytes are kept; the oldest blocks go when there are more.
   void keep(std::size_t most_bytes);
-  /// The smallest block of at least so many bytes and at most twice as many, with any contents; empty when there is none.
+  /// The smallest block of at least so many bytes and at most twice as many, with any contents; empty when there is
+  /// none.
   [[nodiscard]] std::span<std::byte> take(std::size_t least_bytes);
   /// A block is a mapping of its own. False when it is not kept: it stays the caller's.
   [[nodiscard]] bool put(std::byte* block, std::size_t bytes);

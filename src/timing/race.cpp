@@ -142,8 +142,9 @@ class Race {
       live_.push_back(live_.size());
     }
     const auto start = Clock::now();
+    const auto elapsed_s = [&start] { return Seconds(Clock::now() - start).count(); };
     while (!live_.empty() && kept_ < options_.max_rounds) {
-      const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+      const double elapsed = elapsed_s();
       if (kept_ >= options_.min_rounds && elapsed > options_.seconds) break;
       if (options_.most_seconds > 0 && kept_ >= kFewestRounds && elapsed > options_.most_seconds) break;
       if (options_.stop.stop_requested() && kept_ > 0) break;
@@ -152,7 +153,10 @@ class Race {
       if (is_long && rules.enough > 0 && kept_ >= rules.enough) break;
       if (options_.decided_rounds == 0) continue;
       const double hopeless = is_long ? rules.hopeless_ratio : options_.hopeless_ratio;
-      if (kept_ == 1 && hopeless > 0) retire_far_behind(hopeless);
+      if (kept_ == 1 && hopeless > 0) {
+        const bool is_late = options_.most_seconds > 0 && elapsed_s() > options_.most_seconds;
+        retire_far_behind(is_late ? std::min(hopeless, kFarBehind) : hopeless);
+      }
       if (kept_ >= kFewestRounds) retire_hopeless();
       if (kept_ >= options_.decided_rounds && settle()) break;
     }

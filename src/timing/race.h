@@ -55,7 +55,7 @@ struct RaceOptions {
   /// whose interval (paired_ratio) begins above it after kIntervalRounds, or above kFarBehind after kFewestRounds.
   double beaten_ratio = 1.1;
   /// Likewise after one round, when all its runs so far took more than this many times as long as any of the best's;
-  /// 0 = never. No interval can be given for it then.
+  /// 0 = never. No interval can be given for it then. After most_seconds, kFarBehind is enough.
   double hopeless_ratio = 0;
   LongRounds long_rounds = {};
   std::int64_t min_sample_ns = 200'000;  ///< short runs are repeated inside one sample

@@ -158,6 +158,19 @@ TEST(Race, WhoIsHopelessRunsOneRoundWhereThatWillDo) {
   EXPECT_EQ((*lanes)[3].samples_ns.size(), kFewestRounds);
 }
 
+TEST(Race, WhoIsFarBehindRunsOneRoundWhenTheTimeIsOver) {
+  RaceOptions options = short_race(20);
+  options.decided_rounds = 20;
+  options.hopeless_ratio = 2.5;
+  options.heat_ns = 0;
+  options.most_seconds = 1e-9;
+  const auto lanes = race({saying("a", 100), saying("b", 160), saying("c", 140)}, options);
+  ASSERT_TRUE(lanes);
+  EXPECT_EQ((*lanes)[0].samples_ns.size(), kFewestRounds);
+  EXPECT_EQ((*lanes)[1].samples_ns.size(), 1U);
+  EXPECT_EQ((*lanes)[2].samples_ns.size(), kFewestRounds);
+}
+
 TEST(Race, ALongRoundEndsTheRaceWhereOneWillDo) {
   const Contender slow{.name = "slow", .run = []() -> Result<void> {
                          std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -18,9 +18,8 @@ namespace {
 /// Of rounds between the engines alone.
 constexpr double kFirstSeconds = 0.3;
 /// How much longer the contest with covers, and engines on the simplified graph, takes than that of the engines: with a
-/// final. Where the budget is small, that may take this part of it, or as long as a short one does (kShortContest).
+/// final. Where the budget is small, that may take kContestShare of it, or as long as a short one does (kShortContest).
 constexpr double kContestsAhead = 5;
-constexpr double kContestShare = 0.25;
 /// What reading proposals and searching takes with a large model.
 constexpr double kProposingSeconds = 1;
 /// A plan is written now and at the end. Large files take up to half as long again as the rate of others tells.
@@ -262,8 +261,10 @@ Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest&
   }
   // Engines that give wrong numbers, or bring each other down, are told of when covers compete with them.
   if (!held) return held.error().exit == ExitCode::kIo ? held : Result<void>();
-  env.budget.reserve(std::min(kContestsAhead * contest.judged_s,
-                              std::max(kShortContest * contest.judged_s, kContestShare * env.budget.seconds())));
+  const double budget_s = env.budget.seconds();
+  const double contests_s =
+      std::min(kContestsAhead * contest.judged_s, std::max(kShortContest * contest.judged_s, kContestShare * budget_s));
+  env.budget.reserve(std::min(contests_s, kMostContestShare * budget_s));
   return {};
 }
 

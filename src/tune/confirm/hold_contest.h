@@ -13,6 +13,10 @@ namespace collage {
 
 /// The shortest contest that decides takes so many times as long as that of the engines alone.
 inline constexpr double kShortContest = 3;
+/// Of the budget, for contests where a longer one would decide more.
+inline constexpr double kContestShare = 0.25;
+/// Of the budget: no more is kept for them, because without candidates there is nothing to confirm.
+inline constexpr double kMostContestShare = 0.35;
 
 /// How the plans of this tune are timed. `quiet_ns` is the canary's, from pricing.
 [[nodiscard]] GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns);

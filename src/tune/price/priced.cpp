@@ -188,7 +188,7 @@ Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& e
   CoverRequest request = cover_request(task, priced, {});
   COLLAGE_TRY(std::vector<std::size_t> asked,
               take_stored(env, priced.pool.candidates, *priced.pricing, request.costs, bounds));
-  auto prices = priced.pricing->price_lazily(std::move(request), bounds, env.limits());
+  auto prices = priced.pricing->price_lazily(std::move(request), bounds, env.limits(), priced.engine_ns);
   priced.memory_of_models->keep(priced.bounds->learnt());
   if (!prices) return std::unexpected(std::move(prices).error());
   asked.insert(asked.end(), prices->asked.begin(), prices->asked.end());

@@ -13,6 +13,9 @@ namespace {
 constexpr int kMostSearches = 24;
 /// Of the time for measuring, for backends that are quick to measure.
 constexpr double kQuickShare = 0.25;
+/// Of an engine's plan. Where that time is less, samples of quick backends would take all of it, for a cover that need
+/// not be there: the engine's plan is.
+constexpr double kQuickRuns = 16;
 /// Of that time, for what comes after the samples; at least so many seconds, but no more than half of it: verifying the
 /// steps of a cover takes a while even when there are few samples to choose from.
 constexpr double kTimingShare = 0.2;
@@ -56,6 +59,11 @@ std::vector<std::string> quick_backends(const std::vector<std::string>& names, R
   return quick;
 }
 
+bool has_time_for_quick_ones(const MeasureLimits& limits, std::int64_t engine_ns) {
+  const Seconds time = kQuickShare * (limits.deadline - Clock::now());
+  return time.count() * 1e9 >= kQuickRuns * static_cast<double>(engine_ns);
+}
+
 }  // namespace
 
 Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store)
@@ -77,7 +85,8 @@ Result<std::vector<Cost>> Pricing::price_variants(const Region& region, const st
   return candidates_.price_variants(region, backend, variants, limits);
 }
 
-Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits) {
+Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits,
+                                         std::int64_t engine_ns) {
   request.conversions = boundary_table();
   const CandidatePool& pool = *request.pool;
   LazyPrices prices;
@@ -89,7 +98,7 @@ Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bound
   measuring.conversions = [&](const std::vector<NamedCover>& covers, Effort effort, std::int64_t least_ns) {
     return conversions_.measure(covers, limits, *pricer_, effort, least_ns);
   };
-  measuring.quick = quick_backends(request.backends, registry_);
+  if (has_time_for_quick_ones(limits, engine_ns)) measuring.quick = quick_backends(request.backends, registry_);
   measuring.is_quick_over = [until = after(limits.deadline, kQuickShare)] { return Clock::now() > until; };
   measuring.is_sampling_over = [until = end_of_sampling(limits.deadline)] { return Clock::now() > until; };
   measuring.most_nodes = [&] { return candidates_.most_nodes(limits); };

@@ -43,8 +43,9 @@ class Pricing {
   [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool, const MeasureLimits& limits,
                                                 std::vector<Cost> known = {});
   /// The same, measuring only what decides which covers are best as far as `bounds` can tell (lazy_pricing.h). Known
-  /// are request.costs.
-  [[nodiscard]] Result<LazyPrices> price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits);
+  /// are request.costs. `engine_ns`: of a plan that is there already; 0 = there is none.
+  [[nodiscard]] Result<LazyPrices> price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits,
+                                                std::int64_t engine_ns = 0);
   /// One cost for each of these candidates of the pool.
   [[nodiscard]] Result<std::vector<Cost>> price_some(const CandidatePool& pool,
                                                      const std::vector<std::size_t>& candidates, Effort effort,
