@@ -13,8 +13,7 @@ namespace {
 constexpr int kMostSearches = 24;
 /// Of the time for measuring, for backends that are quick to measure.
 constexpr double kQuickShare = 0.25;
-/// Of an engine's plan. Where that time is less, samples of quick backends would take all of it, for a cover that need
-/// not be there: the engine's plan is.
+/// Of an engine's plan, in that time.
 constexpr double kQuickRuns = 16;
 /// Of that time, for what comes after the samples; at least so many seconds, but no more than half of it: verifying the
 /// steps of a cover takes a while even when there are few samples to choose from.
@@ -59,12 +58,12 @@ std::vector<std::string> quick_backends(const std::vector<std::string>& names, R
   return quick;
 }
 
-bool has_time_for_quick_ones(const MeasureLimits& limits, std::int64_t engine_ns) {
-  const Seconds time = kQuickShare * (limits.deadline - Clock::now());
-  return time.count() * 1e9 >= kQuickRuns * static_cast<double>(engine_ns);
-}
-
 }  // namespace
+
+bool is_quick_first(std::chrono::nanoseconds until_deadline, std::int64_t engine_ns) {
+  if (engine_ns == 0) return true;
+  return kQuickShare * static_cast<double>(until_deadline.count()) >= kQuickRuns * static_cast<double>(engine_ns);
+}
 
 Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store)
     : registry_(registry),
@@ -98,7 +97,8 @@ Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bound
   measuring.conversions = [&](const std::vector<NamedCover>& covers, Effort effort, std::int64_t least_ns) {
     return conversions_.measure(covers, limits, *pricer_, effort, least_ns);
   };
-  if (has_time_for_quick_ones(limits, engine_ns)) measuring.quick = quick_backends(request.backends, registry_);
+  if (is_quick_first(limits.deadline - Clock::now(), engine_ns))
+    measuring.quick = quick_backends(request.backends, registry_);
   measuring.is_quick_over = [until = after(limits.deadline, kQuickShare)] { return Clock::now() > until; };
   measuring.is_sampling_over = [until = end_of_sampling(limits.deadline)] { return Clock::now() > until; };
   measuring.most_nodes = [&] { return candidates_.most_nodes(limits); };

@@ -7,6 +7,7 @@
 //       (conversion_costs.h), artifacts (cover_artifacts.h), what needs measuring (lazy_pricing.h).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -32,6 +33,11 @@ struct LazyPrices {
   std::vector<std::size_t>
       asked;  ///< candidates in the order in which they were priced; again when timed after a sample
 };
+
+/// Whether backends that are quick to measure come before the others, with so much time to measure. Not where one run
+/// of an engine takes so long that samples for a cover of theirs would fill all of their part: the engine's plan is
+/// there already. `engine_ns` is 0 when there is none.
+[[nodiscard]] bool is_quick_first(std::chrono::nanoseconds until_deadline, std::int64_t engine_ns);
 
 /// One thread. Graph, registry and store outlive it.
 class Pricing {

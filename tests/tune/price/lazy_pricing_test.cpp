@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "tests/support/graph_builder.h"
 #include "tests/support/long_run.h"
 #include "tune/price/lazy_costs.h"
+#include "tune/price/pricing.h"
 
 namespace collage {
 namespace {
@@ -317,6 +319,15 @@ TEST(LazyPricing, WhereNobodyTakesANodeAloneTheSmallestCandidateCountsAsSmall) {
     EXPECT_EQ(costs.is_small_enough(c, 1), is_smallest) << c;
     EXPECT_FALSE(costs.is_small_enough(c, 0));
   }
+}
+
+TEST(Pricing, QuickBackendsComeFirstUnlessRunsAreLong) {
+  using std::chrono::seconds;
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  EXPECT_TRUE(is_quick_first(seconds(-1), 0)) << "no engine's plan is there";
+  EXPECT_TRUE(is_quick_first(seconds(32), kSecond / 2));
+  EXPECT_FALSE(is_quick_first(seconds(32), kSecond));
+  EXPECT_FALSE(is_quick_first(seconds(-1), kSecond)) << "past the deadline";
 }
 
 }  // namespace
