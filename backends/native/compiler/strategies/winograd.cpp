@@ -144,14 +144,14 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   // Along rows first (i), then along columns (j).
   Func across_rows("across_rows");
   const Var py("py");
-  std::vector<Expr> neighbours;
-  for (int p = 0; p < points; ++p)
-    neighbours.push_back(source(c, (bx * columns + t % columns) * m + p - to_int(dense.begin[2]), py, 0, n));
+  const auto neighbours = each(points, [&](int p) {
+    return source(c, (bx * columns + t % columns) * m + p - to_int(dense.begin[2]), py, 0, n);
+  });
   across_rows(c, t, py, i, bx, n) = Halide::mux(i, winograd_input(tile, neighbours));
   Func transformed("transformed");
-  std::vector<Expr> rows;
-  for (int p = 0; p < points; ++p)
-    rows.push_back(across_rows(c, t, (by * in_block + t / columns) * m + p - to_int(dense.begin[1]), i, bx, n));
+  const auto rows = each(points, [&](int p) {
+    return across_rows(c, t, (by * in_block + t / columns) * m + p - to_int(dense.begin[1]), i, bx, n);
+  });
   transformed(c, t, i, j, bx, by, n) = Halide::mux(j, winograd_input(tile, rows));
 
   Func sum("sum");
@@ -165,15 +165,14 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
 
   Func back("back");
   const Var x_in("x_in");
-  std::vector<Expr> along;
   const Var tx("tx");
   const Var ty("ty");
   const Expr in_block_at = ty % in_block * columns + tx % columns;
-  for (int p = 0; p < points; ++p) along.push_back(products(ki, in_block_at, p, j, tx / columns, ty / in_block, n, ko));
+  const auto along =
+      each(points, [&](int p) { return products(ki, in_block_at, p, j, tx / columns, ty / in_block, n, ko); });
   back(ki, tx, ty, x_in, j, n, ko) = Halide::mux(x_in, winograd_output(tile, along));
-  std::vector<Expr> down;
-  for (int p = 0; p < points; ++p)
-    down.push_back(back(k % to_int(block), x / m, y / m, x % m, p, n, k / to_int(block)));
+  const auto down =
+      each(points, [&](int p) { return back(k % to_int(block), x / m, y / m, x % m, p, n, k / to_int(block)); });
   const Expr total = Halide::mux(y % m, winograd_output(tile, down));
   Func out =
       define_output(site, lowering, dense.space, loops, with_bias(dense, site, lowering, as_indices(loops), total));

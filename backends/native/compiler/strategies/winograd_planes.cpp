@@ -82,14 +82,6 @@ struct TileStages {
   RDom taps;         ///< channels, places of a row
 };
 
-/// One expression for each of `count` places of a tile.
-template <class At>
-std::vector<Expr> each(std::int64_t count, const At& at) {
-  std::vector<Expr> all;
-  for (int i = 0; i < to_int(count); ++i) all.push_back(at(i));
-  return all;
-}
-
 void define_rows(const Dense& dense, const Planes& planes, const Func& source, const TileLoops& v, TileStages& of) {
   const TiledAxis& height = planes.height;
   const TiledAxis& depth = planes.depth;

@@ -11,6 +11,14 @@
 
 namespace collage::native {
 
+/// One expression for each of `count` places of a tile, as the transforms read them.
+template <class At>
+[[nodiscard]] std::vector<Halide::Expr> each(std::int64_t count, const At& at) {
+  std::vector<Halide::Expr> all;
+  for (int i = 0; i < count; ++i) all.push_back(at(i));
+  return all;
+}
+
 /// B^T d: m + 2 neighbours at m + 2 points. A tile of 1 is not transformed.
 [[nodiscard]] std::vector<Halide::Expr> winograd_input(std::int64_t tile, const std::vector<Halide::Expr>& d);
 
