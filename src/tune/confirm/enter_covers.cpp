@@ -23,10 +23,6 @@ void begin_log(const TuneTask& task, const MeasureEnv& env, const Covers& covers
   env.deadlines.begin(env.store, question, task.options.budget_s);
 }
 
-/// How many times as long as the contest of the engines alone one takes with a cover, where runs are so long that each
-/// plan has the fewest rounds.
-constexpr double kWithFirstCover = 1.75;
-
 /// Where an engine's plan can ship, no cover may take the time of the contest; the first one may take some of it,
 /// because without a cover there is nothing to decide.
 ArtifactLimits limits_of_covers(const MeasureEnv& env, const Contest& contest) {
@@ -34,7 +30,7 @@ ArtifactLimits limits_of_covers(const MeasureEnv& env, const Contest& contest) {
   if (!contest.has_plan()) return limits;
   limits.latest = env.budget.after(Budget::kCoversShare);
   const bool is_first = std::ranges::all_of(contest.competing, &Contestant::is_rival);
-  const Seconds contest_s(kWithFirstCover * contest.judged_s);
+  const Seconds contest_s(kFewestRoundsContest * contest.judged_s);
   if (is_first)
     limits.latest =
         std::max(limits.latest, env.budget.after(1) - std::chrono::duration_cast<Clock::duration>(contest_s));

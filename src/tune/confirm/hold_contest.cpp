@@ -172,7 +172,7 @@ Result<void> hold(const GuardOptions& guard, std::string question, const TuneTas
 /// With nobody new it would be the last contest once more, with more rounds, and end after the budget.
 bool repeats_too_late(const MeasureEnv& env, const Contest& contest) {
   const bool has_new = contest.competing.size() > contest.judged_count;
-  return !has_new && env.budget.elapsed_s() + contest.judged_s > env.budget.seconds();
+  return !has_new && env.budget.elapsed_s() + kFewestRoundsContest * contest.judged_s > env.budget.seconds();
 }
 
 std::string why_nothing_runs(const Contest& contest, const Participants& who) {

@@ -13,6 +13,9 @@ namespace collage {
 
 /// The shortest contest that decides takes so many times as long as that of the engines alone.
 inline constexpr double kShortContest = 3;
+/// One of the fewest rounds takes so many times as long as that of the engines alone, which has one where runs are
+/// long; a cover that competes, too, is faster than they are.
+inline constexpr double kFewestRoundsContest = 1.75;
 /// Of the budget, for contests where a longer one would decide more.
 inline constexpr double kContestShare = 0.25;
 /// Of the budget: no more is kept for them, because without candidates there is nothing to confirm.
