@@ -13,8 +13,8 @@ namespace collage {
 
 /// The shortest contest that decides takes so many times as long as that of the engines alone.
 inline constexpr double kShortContest = 3;
-/// One of the fewest rounds takes so many times as long as that of the engines alone, which has one where runs are
-/// long; a cover that competes, too, is faster than they are.
+/// A contest of kFewestRounds rounds takes so many times as long as that of the engines alone, where runs are so long
+/// that the latter has one round. Loading and first runs are the same; a cover may compete as well.
 inline constexpr double kFewestRoundsContest = 1.75;
 /// Of the budget, for contests where a longer one would decide more.
 inline constexpr double kContestShare = 0.25;

@@ -13,7 +13,8 @@ namespace {
 constexpr int kMostSearches = 24;
 /// Of the time for measuring, for backends that are quick to measure.
 constexpr double kQuickShare = 0.25;
-/// Of an engine's plan, in that time.
+/// They come first where so many runs of an engine's plan fit into that time: in less, not even one kernel for each
+/// node could be sampled.
 constexpr double kQuickRuns = 16;
 /// Of that time, for what comes after the samples; at least so many seconds, but no more than half of it: verifying the
 /// steps of a cover takes a while even when there are few samples to choose from.
