@@ -26,7 +26,7 @@ struct Repeats {
 
 /// A part of a run that is less than this does not show in a sample.
 constexpr double kUnseen = 0.02;
-/// What is cold in a first run takes at least so long to warm up.
+/// What is cold in a first run takes at least so many nanoseconds to warm up.
 constexpr std::int64_t kLeastHeat = 1'000'000;
 
 /// Whether it does not show that nothing ran before.
@@ -34,16 +34,23 @@ bool is_long(std::int64_t run_ns, const RaceOptions& options) {
   return static_cast<double>(std::max(options.heat_ns, kLeastHeat)) < kUnseen * static_cast<double>(run_ns);
 }
 
-/// Of a first run, which may be cold, so much is certainly what every run takes.
-constexpr double kWarmPart = 0.5;
+/// Of a first run, which may be cold, what every run certainly takes.
+std::int64_t warm_part(std::int64_t first_ns) { return first_ns / 2; }
 
-/// Warms up and finds how many runs heating and one sample need.
+/// Whether one run heats, and one is a sample, though nobody knows exactly how long it takes.
+bool is_enough(std::int64_t least_ns, const RaceOptions& options) {
+  return least_ns >= std::max({options.heat_ns, kLeastHeat, options.min_sample_ns});
+}
+
+/// Finds how many runs heating and one sample need; where that is not known without, warms up.
 Result<Repeats> calibrate(const Contender& contender, const RaceOptions& options) {
   std::int64_t once = contender.ran_ns;
-  if (!is_long(std::llround(kWarmPart * static_cast<double>(once)), options)) {
+  const bool is_known =
+      is_long(warm_part(once), options) || (is_enough(warm_part(once), options) && !is_long(once, options));
+  if (!is_known) {
     COLLAGE_TRY(once, time_once(contender));
   }
-  if (!is_long(once, options)) {
+  if (!is_long(once, options) && !is_enough(warm_part(once), options)) {
     if (options.heat_ns > 0) COLLAGE_TRY_VOID(contender.run());
     COLLAGE_TRY(once, time_once(contender));
   }

@@ -215,6 +215,24 @@ TEST(Race, LongRunsThatWereTimedBeforeAreNotTimedToFindOut) {
   EXPECT_EQ(runs, 1 + 3);
 }
 
+TEST(Race, RunsOfWhichOneIsASampleAreNotTimedToFindOut) {
+  std::int64_t runs = 0;
+  Contender contender = saying("a", 0);
+  contender.timed_elsewhere = [&](std::int64_t count) -> Result<std::int64_t> {
+    runs += count;
+    return count * 10'000'000;
+  };
+  contender.ran_ns = 12'000'000;
+  RaceOptions options = short_race(3);
+  options.heat_ns = 3'000'000;
+  ASSERT_TRUE(race({contender}, options));
+  EXPECT_EQ(runs, 3 * 2) << "one to heat and one sample, in each round";
+  contender.ran_ns = 0;
+  runs = 0;
+  ASSERT_TRUE(race({contender}, options));
+  EXPECT_EQ(runs, 1 + 3 * 2);
+}
+
 TEST(Race, LongRunsNeedNoneToWarmUp) {
   std::int64_t runs = 0;
   Contender slow = saying("slow", 60'000'000);

@@ -12,6 +12,7 @@
 #include "plan/file/plan_file.h"
 #include "search/search.h"
 #include "tune/confirm/bound_share.h"
+#include "tune/confirm/contest_time.h"
 #include "tune/confirm/guard.h"
 #include "tune/measure_env.h"
 #include "tune/price/context.h"
@@ -51,9 +52,7 @@ struct Contest {
   std::vector<Contestant> competing;
   std::vector<Contestant> beaten;  ///< not timed any more; their plans are dropped
   std::size_t winner_index = 0;    ///< of `competing`, by the last judge()
-  double judged_s = 0;             ///< what the last judge() took
-  std::size_t judged_count = 0;    ///< the plans in it; 0 before the first
-  bool had_final = false;          ///< it had one
+  ContestTime last = {};           ///< of the last judge(); no plans before the first
   bool is_cut = false;             ///< the clock left out a contest, or a cover of one
   std::size_t files_written = 0;
   std::string saved;                     ///< whose plan lies at the output; empty: none of this tune

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "search/problem.h"
-#include "tune/confirm/hold_contest.h"
+#include "tune/confirm/contest_time.h"
 #include "tune/confirm/make_contestant.h"
 #include "tune/confirm/output_check.h"
 #include "tune/price/hoped_gains.h"
@@ -30,7 +30,7 @@ ArtifactLimits limits_of_covers(const MeasureEnv& env, const Contest& contest) {
   if (!contest.has_plan()) return limits;
   limits.latest = env.budget.after(Budget::kCoversShare);
   const bool is_first = std::ranges::all_of(contest.competing, &Contestant::is_rival);
-  const Seconds contest_s(kFewestRoundsContest * contest.judged_s);
+  const Seconds contest_s(shortest_contest_s(contest.last.seconds));
   if (is_first)
     limits.latest =
         std::max(limits.latest, env.budget.after(1) - std::chrono::duration_cast<Clock::duration>(contest_s));
@@ -67,15 +67,10 @@ bool add_cover(const TuneTask& task, const MeasureEnv& env, const std::string& s
   return true;
 }
 
-/// How much longer a plan takes in a contest with a final than in one without, as the first one of the engines is.
-constexpr double kWithFinal = 1.5;
-
 /// Whether the contest ends in time with one more plan, as far as the last one tells.
 bool has_time_for_one_more(const MeasureEnv& env, const Contest& contest) {
-  if (contest.judged_count == 0) return true;
-  const double longer = contest.had_final ? 1 : kWithFinal;
-  const double one_s = longer * contest.judged_s / static_cast<double>(contest.judged_count);
-  return env.budget.elapsed_s() + one_s * static_cast<double>(contest.competing.size() + 1) <=
+  if (contest.last.plans == 0) return true;
+  return env.budget.elapsed_s() + contest.last.next_s(contest.competing.size() + 1) <=
          Budget::kContestShare * env.budget.seconds();
 }
 

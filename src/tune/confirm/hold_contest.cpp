@@ -17,9 +17,6 @@ namespace {
 
 /// Of rounds between the engines alone.
 constexpr double kFirstSeconds = 0.3;
-/// How much longer the contest with covers, and engines on the simplified graph, takes than that of the engines: with a
-/// final. Where the budget is small, that may take kContestShare of it, or as long as a short one does (kShortContest).
-constexpr double kContestsAhead = 5;
 /// What reading proposals and searching takes with a large model.
 constexpr double kProposingSeconds = 1;
 /// A plan is written now and at the end. Large files take up to half as long again as the rate of others tells.
@@ -155,10 +152,8 @@ Result<void> hold(const GuardOptions& guard, std::string question, const TuneTas
   env.say("confirm");
   COLLAGE_TRY(Judged judged, verdict_on(guard, std::move(question), env, contest));
   // Of a contest that the store knew, too: the next one may have to be held.
-  contest.judged_s = judged.verdict.seconds;
+  contest.last = {.seconds = judged.verdict.seconds, .plans = contest.competing.size(), .had_final = guard.has_final};
   take_verdict(std::move(judged.verdict), contest);
-  contest.judged_count = contest.competing.size();
-  contest.had_final = guard.has_final;
   // What the store knew comes at once: after the first plan there is little that would have to be safe.
   contest.is_over = contest.saved.empty() && leaves_time_for_nothing(task, env, contest);
   if (!contest.is_over && (!judged.is_recalled || contest.saved.empty())) save_winner(task, env, contest);
@@ -171,8 +166,8 @@ Result<void> hold(const GuardOptions& guard, std::string question, const TuneTas
 
 /// With nobody new it would be the last contest once more, with more rounds, and end after the budget.
 bool repeats_too_late(const MeasureEnv& env, const Contest& contest) {
-  const bool has_new = contest.competing.size() > contest.judged_count;
-  return !has_new && env.budget.elapsed_s() + kFewestRoundsContest * contest.judged_s > env.budget.seconds();
+  const bool has_new = contest.competing.size() > contest.last.plans;
+  return !has_new && env.budget.elapsed_s() + shortest_contest_s(contest.last.seconds) > env.budget.seconds();
 }
 
 std::string why_nothing_runs(const Contest& contest, const Participants& who) {
@@ -234,7 +229,7 @@ Result<void> judge_covers(const TuneTask& task, const MeasureEnv& env, std::int6
   if (contest.is_over) return {};
   const bool is_over = env.budget.is_past(1) || repeats_too_late(env, contest);
   if (!contest.saved.empty() && env.deadlines.decides("covers", "no contest", is_over)) {
-    contest.competing.erase(contest.competing.begin() + static_cast<std::ptrdiff_t>(contest.judged_count),
+    contest.competing.erase(contest.competing.begin() + static_cast<std::ptrdiff_t>(contest.last.plans),
                             contest.competing.end());
     contest.is_cut = true;
     return {};
@@ -261,10 +256,7 @@ Result<void> judge_engines(const TuneTask& task, const MeasureEnv& env, Contest&
   }
   // Engines that give wrong numbers, or bring each other down, are told of when covers compete with them.
   if (!held) return held.error().exit == ExitCode::kIo ? held : Result<void>();
-  const double budget_s = env.budget.seconds();
-  const double contests_s =
-      std::min(kContestsAhead * contest.judged_s, std::max(kShortContest * contest.judged_s, kContestShare * budget_s));
-  env.budget.reserve(std::min(contests_s, kMostContestShare * budget_s));
+  env.budget.reserve(kept_for_contests_s(contest.last.seconds, env.budget.seconds()));
   return {};
 }
 
@@ -272,7 +264,7 @@ bool may_judge_again(const MeasureEnv& env, const std::string& stage, Contest& c
   if (env.user_stop.stop_requested()) return false;
   const bool may = env.deadlines.decides(
       stage, "another contest",
-      !env.stop.stop_requested() && env.budget.elapsed_s() + contest.judged_s <= env.budget.seconds());
+      !env.stop.stop_requested() && env.budget.elapsed_s() + contest.last.seconds <= env.budget.seconds());
   contest.is_cut |= !may;
   return may;
 }

@@ -11,16 +11,6 @@
 
 namespace collage {
 
-/// The shortest contest that decides takes so many times as long as that of the engines alone.
-inline constexpr double kShortContest = 3;
-/// A contest of kFewestRounds rounds takes so many times as long as that of the engines alone, where runs are so long
-/// that the latter has one round. Loading and first runs are the same; a cover may compete as well.
-inline constexpr double kFewestRoundsContest = 1.75;
-/// Of the budget, for contests where a longer one would decide more.
-inline constexpr double kContestShare = 0.25;
-/// Of the budget: no more is kept for them, because without candidates there is nothing to confirm.
-inline constexpr double kMostContestShare = 0.35;
-
 /// How the plans of this tune are timed. `quiet_ns` is the canary's, from pricing.
 [[nodiscard]] GuardOptions guard_options(const TuneTask& task, const MeasureEnv& env, std::int64_t quiet_ns);
 

@@ -61,7 +61,7 @@ std::optional<EvolvedPlan> evolved_plan(const TuneTask& task, const MeasureEnv& 
   };
   level2.time = [&](const RealisedPlan& plan) { return timer.time(plan, best.plan); };
   level2.seconds = env.deadlines.amount(
-      "evolve", "seconds", level2_seconds(env.budget.seconds(), env.budget.elapsed_s() + contest.judged_s));
+      "evolve", "seconds", level2_seconds(env.budget.seconds(), env.budget.elapsed_s() + contest.last.seconds));
   level2.evolve.seed = task.options.seed;
   level2.evolve.stop = env.stop;
   level2.progress = env.progress;

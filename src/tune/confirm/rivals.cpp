@@ -12,7 +12,7 @@
 #include "store/artifact_file.h"
 #include "store/keys.h"
 #include "timing/machine.h"
-#include "tune/confirm/hold_contest.h"
+#include "tune/confirm/contest_time.h"
 #include "tune/confirm/level2.h"
 #include "tune/confirm/make_contestant.h"
 #include "tune/confirm/output_check.h"
@@ -280,7 +280,7 @@ bool enter_reference(const TuneTask& task, const MeasureEnv& env, Contest& conte
 
 void enter_on_simplified(const TuneTask& task, const MeasureEnv& env, Contest& contest) {
   // Where runs take long, more contestants would take the time of candidates, or come after the end.
-  if (kShortContest * contest.judged_s > kContestShare * env.budget.seconds()) return;
+  if (!has_time_for_second_forms(contest.last.seconds, env.budget.seconds())) return;
   std::vector<std::string> engines;
   for (const Contestant& contestant : contest.competing)
     if (!contestant.name.ends_with(kOnSimplified) && is_near_winner(contestant, contest) &&
