@@ -15,7 +15,7 @@ namespace {
 
 /// How many deviations less than expected: of what is not known of its like, of all that is not known.
 constexpr double kOpenMind = 1.5;
-constexpr double kHope = 2.5;
+constexpr double kHope = 2;
 /// Of the time in full precision, before anything is known.
 /// Half where multiplying or moving numbers takes the time, a quarter of that of products in tiles; of three such
 /// products for one half. Float16 is not multiplied: heavy operators gain by it only where they wait for their weights,
@@ -42,19 +42,19 @@ struct Levels {
 
   explicit Levels(CostModel& model)
       : all(model.add_level("all", 1, true)),
-        kind(model.add_level("kind", 0.4, true)),
-        operation(model.add_level("operation", 0.3, false)),
-        backend(model.add_level("backend", 0.3, true)),
+        kind(model.add_level("kind", 0.6, true)),
+        operation(model.add_level("operation", 0.45, false)),
+        backend(model.add_level("backend", 0.45, true)),
         kind_of_backend(model.add_level("kind of backend", 0.3, true)),
         way(model.add_level("way", 0.3, true)),
-        kind_of_way(model.add_level("kind of way", 0.3, true)),
+        kind_of_way(model.add_level("kind of way", 0.2, true)),
         operation_of_backend(model.add_level("operation of backend", 0.15, false)),
         operation_of_way(model.add_level("operation of way", 0.15, false)),
         region(model.add_level("region", 0.1, false)),
         rest(model.add_level("rest", 0.1, true)),
         rest_of_way(model.add_level("rest of way", 0.1, true)),
         formats(model.add_level("formats", 0.1, true)),
-        size_of_way(model.add_level("size of way", 0.3, true)),
+        size_of_way(model.add_level("size of way", 0.15, true)),
         several(model.add_level("several", 0.15, true)),
         narrow(model.add_level("narrow", 0.3, true)) {}
 };
@@ -68,11 +68,12 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
   const Variant& variant = candidate.variant;
   const std::string way = backend + "/" + way_of(variant);
   // Between light operators overheads count, between heavy ones kernels: what one shows says nothing of the other.
-  const std::string weight = work.is_heavy ? "heavy " : "light ";
+  const auto weight_of = [](const Work& part) { return std::string(part.is_heavy ? "heavy " : "light "); };
   CostModel::Computation made;
   for (const auto& part : work.parts) {
+    const std::string weight = weight_of(*part);
     made.parts.push_back(
-        {.base_ns = share_of(variant, work.is_heavy) * part->roofline_ns,
+        {.base_ns = share_of(variant, part->is_heavy) * part->roofline_ns,
          .effects = {
              model.effect(levels.all, ""), model.effect(levels.kind, part->kind),
              model.effect(levels.operation, part->operation), model.effect(levels.backend, weight + backend),
@@ -83,15 +84,15 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
              model.effect(levels.size_of_way, fmt::format("{}{}|{}", weight, way, size_class(part->roofline_ns)))}});
     if (is_narrow(variant)) made.parts.back().effects.push_back(model.effect(levels.narrow, weight + backend));
   }
-  if (work.parts.size() > 1) {
+  if (work.heavy_parts > 1) {
     made.effects = {model.effect(levels.several, backend + "/" + variant.name)};
     return made;
   }
   made.effects = {model.effect(levels.region, work.parts.front()->operation + "|" + work.rest),
                   model.effect(levels.rest, backend + "|" + work.rest),
                   model.effect(levels.rest_of_way, backend + "/" + variant.name + "|" + work.rest),
-                  model.effect(levels.formats, weight + way + "|" + names_of(variant.input_formats) +
-                                                   names_of(variant.output_formats))};
+                  model.effect(levels.formats, weight_of(*work.parts.front()) + way + "|" +
+                                                   names_of(variant.input_formats) + names_of(variant.output_formats))};
   return made;
 }
 

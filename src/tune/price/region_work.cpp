@@ -10,6 +10,8 @@ namespace {
 /// Time that no kernel goes below.
 constexpr double kFloorNs = 300;
 constexpr std::size_t kLongestText = 80;
+/// Of the heavy operators' time: what light ones move is a part of its own from there on, less is hidden behind them.
+constexpr double kMovedShare = 0.25;
 
 bool is_heavy(const Node& node) {
   return is_op(node, "Conv") || is_op(node, "ConvTranspose") || is_op(node, "MatMul") || is_op(node, "Gemm");
@@ -28,11 +30,24 @@ std::string kind_of(const Node& node) {
 WorkOfRegions::WorkOfRegions(const Graph& graph, const PeakRates& peak, int threads)
     : graph_(graph), uses_(uses_of(graph)), peak_(peak), threads_(threads), heavy_(graph.nodes.size()) {}
 
-std::shared_ptr<const Work> WorkOfRegions::work(const Region& region, std::string kind) const {
+std::shared_ptr<const Work> WorkOfRegions::work(const Region& region, std::string kind, bool is_heavy) const {
   const std::int64_t ns = roofline_ns(graph_, region, Accuracy::kStrict, peak_, threads_);
   return std::make_shared<Work>(Work{.operation = measured_key(graph_, region),
                                      .kind = std::move(kind),
-                                     .roofline_ns = kFloorNs + static_cast<double>(ns)});
+                                     .roofline_ns = kFloorNs + static_cast<double>(ns),
+                                     .is_heavy = is_heavy});
+}
+
+/// Null where it is hidden behind the heavy operators: a small convolution may scale a large tensor.
+std::shared_ptr<const Work> WorkOfRegions::moved_beside(const Region& region, const RegionWork& heavy) const {
+  double heavy_ns = 0;
+  for (const auto& part : heavy.parts) heavy_ns += part->roofline_ns;
+  const auto all_ns = static_cast<double>(roofline_ns(graph_, region, Accuracy::kStrict, peak_, threads_));
+  if (heavy.rest.empty() || all_ns - heavy_ns < kMovedShare * heavy_ns) return nullptr;
+  return std::make_shared<Work>(Work{.operation = "beside " + measured_key(graph_, region),
+                                     .kind = heavy.rest,
+                                     .roofline_ns = all_ns - heavy_ns,
+                                     .is_heavy = false});
 }
 
 RegionWork WorkOfRegions::of(const Region& region) {
@@ -46,12 +61,15 @@ RegionWork WorkOfRegions::of(const Region& region) {
     if (!heavy_[n]) {
       NodeSet alone(graph_.nodes.size());
       alone.insert(n);
-      heavy_[n] = work(make_region(graph_, uses_, alone), kind_of(node));
+      heavy_[n] = work(make_region(graph_, uses_, alone), kind_of(node), true);
     }
     made.parts.push_back(heavy_[n]);
   }
-  made.is_heavy = !made.parts.empty();
-  if (!made.is_heavy) made.parts.push_back(work(region, std::exchange(made.rest, "")));
+  made.heavy_parts = made.parts.size();
+  if (made.heavy_parts == 0)
+    made.parts.push_back(work(region, std::exchange(made.rest, ""), false));
+  else if (auto moved = moved_beside(region, made))
+    made.parts.push_back(std::move(moved));
   return made;
 }
 

@@ -1,7 +1,7 @@
-// Finds the parts of a region that take its time: each heavy operator (convolution, matrix product), or the whole
-// region when it has none.
-// In:  a graph, regions, peak rates. Out: parts, each with the least time that it takes when computed as written.
-// Cost: O(nodes of the region); a heavy operator is examined once for all regions.
+// Finds the parts of a region that take its time: each heavy operator (convolution, matrix product), and what the
+// others move beside; the whole region when it has no heavy operator. In:  a graph, regions, peak rates. Out: parts,
+// each with the least time that it takes when computed as written. Cost: O(nodes of the region); a heavy operator is
+// examined once for all regions.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,13 @@ struct Work {
   std::string operation;   ///< equal for equal computations
   std::string kind;        ///< operators, filters and strides, of any size
   double roofline_ns = 0;  ///< without the short cuts that some kernels take, and at least some overhead
+  bool is_heavy = true;    ///< a convolution or a matrix product
 };
 
 struct RegionWork {
-  std::vector<std::shared_ptr<const Work>> parts;  ///< at least one
-  bool is_heavy = true;                            ///< the parts are
-  std::string rest;                                ///< operators beside the parts
+  std::vector<std::shared_ptr<const Work>> parts;  ///< at least one, heavy ones first
+  std::size_t heavy_parts = 0;
+  std::string rest;  ///< operators beside the heavy ones
 };
 
 class WorkOfRegions {
@@ -33,7 +34,8 @@ class WorkOfRegions {
   [[nodiscard]] RegionWork of(const Region& region);
 
  private:
-  [[nodiscard]] std::shared_ptr<const Work> work(const Region& region, std::string kind) const;
+  [[nodiscard]] std::shared_ptr<const Work> work(const Region& region, std::string kind, bool is_heavy) const;
+  [[nodiscard]] std::shared_ptr<const Work> moved_beside(const Region& region, const RegionWork& heavy) const;
 
   const Graph& graph_;
   Uses uses_;
