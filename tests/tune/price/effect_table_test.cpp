@@ -51,23 +51,26 @@ TEST(EffectTables, GiveWayToWhatIsMeasured) {
   CostModel model(table(std::log(3), 1e4));
   const std::size_t level = model.add_level("way", 1, true);
   const CostModel::Computation known = computation(model, level, "a");
-  for (int i = 0; i < 5; ++i) model.learn(known, 2000);
+  for (int i = 0; i < 20; ++i) model.learn(known, 2000);
   model.fit();
   EXPECT_NEAR(model.predict(known).ns, 2000, 60);
 }
 
 // Else what one model showed would be counted again with every model after it.
 TEST(EffectTables, HoldWhatTheModelItselfShowedAlone) {
-  CostModel model(table(std::log(3), 1e4));
-  const std::size_t level = model.add_level("way", 1, true);
-  const CostModel::Computation known = computation(model, level, "a");
-  model.learn(known, 2000);
-  model.learn(known, 2000);
-  model.fit();
-  const EffectTable learnt = model.learnt();
-  ASSERT_TRUE(learnt.contains("way|a"));
-  EXPECT_NEAR(learnt.at("way|a").mean, std::log(2), 0.01);
-  EXPECT_NEAR(learnt.at("way|a").weight, 2 / (0.05 * 0.05), 1);
+  const auto learnt_from = [](EffectTable expected, int times) {
+    CostModel model(std::move(expected));
+    const std::size_t level = model.add_level("way", 1, true);
+    const CostModel::Computation known = computation(model, level, "a");
+    for (int i = 0; i < times; ++i) model.learn(known, 2000);
+    model.fit();
+    return model.learnt().at("way|a");
+  };
+  const KnownEffect once = learnt_from({}, 1);
+  const KnownEffect twice = learnt_from(table(std::log(3), 1e4), 2);
+  EXPECT_NEAR(once.mean, std::log(2), 0.01);
+  EXPECT_NEAR(twice.mean, std::log(2), 0.01);
+  EXPECT_NEAR(twice.weight, 2 * once.weight, 1e-6);
 }
 
 TEST(PricingMemories, AreOfOtherGraphsAndStayAsTheyWereAtTheFirstTune) {
