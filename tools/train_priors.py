@@ -6,7 +6,8 @@ How: each tune keeps, for its model, the effects of backends, implementations an
      are (src/tune/price/pricing_memory.h). Here they are pooled by class of processor and number of threads, with a
      deviation between models, as the product pools those of its own store (src/tune/price/effect_table.h). Effects that
      are hardly certain, or were seen in one tune alone, are left out. Sections of the file for classes and numbers of
-     threads that no store has stay as they are.
+     threads that no store has stay as they are. With --add the others are pooled with what the stores show; else they
+     are replaced. The models of the stores must then be others than those of the file.
 
     tools/train_priors.py --out src/tune/price/priors.json costs.sqlite other-machine.sqlite
 """
@@ -48,8 +49,8 @@ def pooled(tunes):
     return out
 
 
-def priors_of(stores, before=None):
-    """`before`: sections by group, for groups that no store has; none by default."""
+def priors_of(stores, before=None, adds=False):
+    """`before`: sections by group, for groups that no store has, or with `adds` for all; none by default."""
     tunes = collections.defaultdict(list)
     models = collections.defaultdict(set)
     for store in stores:
@@ -58,7 +59,19 @@ def priors_of(stores, before=None):
             models[group].add(model)
     new = {group: {"processor": group[0], "threads": group[1], "models": len(models[group]), "effects": pooled(tunes[group])}
            for group in tunes}
+    if adds:
+        new = {group: added(before[group], section) if group in before else section for group, section in new.items()}
     return {"schema": SCHEMA, "sections": [section for _, section in sorted(((before or {}) | new).items())]}
+
+
+def added(before, new):
+    """What two sections of one class say together: weights add up."""
+    effects = dict(before["effects"])
+    for name, (mean, weight) in new["effects"].items():
+        known_mean, known_weight = effects.get(name, (0, 0))
+        both = weight + known_weight
+        effects[name] = [round((mean * weight + known_mean * known_weight) / both, 3), round(both, 1)]
+    return before | {"models": before["models"] + new["models"], "effects": dict(sorted(effects.items()))}
 
 
 def sections_in(file):
@@ -71,8 +84,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stores", nargs="+", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--add", action="store_true", help="pool with the sections of the file")
     options = parser.parse_args()
-    priors = priors_of(options.stores, sections_in(options.out))
+    priors = priors_of(options.stores, sections_in(options.out), options.add)
     text = json.dumps(priors, separators=(",", ":")) + "\n"
     if len(text) > MOST_BYTES:
         raise SystemExit(f"{len(text)} bytes are more than {MOST_BYTES}")

@@ -35,10 +35,14 @@ std::string way_of(const Variant& variant) {
   return way;
 }
 
+/// What ways have in common that differ by formats and by settings of a schedule: the name up to a dot or a slash.
+std::string algorithm_of(const std::string& way) { return way.substr(0, way.find_first_of("./")); }
+
 /// What effects are of, and how far they are from none: deviations of logarithms.
 struct Levels {
-  std::size_t all, kind, operation, backend, kind_of_backend, way, kind_of_way, operation_of_backend, operation_of_way;
-  std::size_t region, rest, rest_of_way, formats, size_of_way, several, narrow;
+  std::size_t all, kind, operation, backend, kind_of_backend, operation_of_backend;
+  std::size_t algorithm, kind_of_algorithm, operation_of_algorithm, size_of_algorithm;
+  std::size_t way, kind_of_way, operation_of_way, region, rest, rest_of_way, formats, several, narrow;
 
   explicit Levels(CostModel& model)
       : all(model.add_level("all", 1, true)),
@@ -46,15 +50,18 @@ struct Levels {
         operation(model.add_level("operation", 0.45, false)),
         backend(model.add_level("backend", 0.45, true)),
         kind_of_backend(model.add_level("kind of backend", 0.3, true)),
-        way(model.add_level("way", 0.3, true)),
-        kind_of_way(model.add_level("kind of way", 0.2, true)),
         operation_of_backend(model.add_level("operation of backend", 0.15, false)),
-        operation_of_way(model.add_level("operation of way", 0.15, false)),
+        algorithm(model.add_level("algorithm", 0.25, true)),
+        kind_of_algorithm(model.add_level("kind of algorithm", 0.2, true)),
+        operation_of_algorithm(model.add_level("operation of algorithm", 0.15, false)),
+        size_of_algorithm(model.add_level("size of algorithm", 0.15, true)),
+        way(model.add_level("way", 0.15, true)),
+        kind_of_way(model.add_level("kind of way", 0.1, true)),
+        operation_of_way(model.add_level("operation of way", 0.1, false)),
         region(model.add_level("region", 0.1, false)),
         rest(model.add_level("rest", 0.1, true)),
         rest_of_way(model.add_level("rest of way", 0.1, true)),
         formats(model.add_level("formats", 0.1, true)),
-        size_of_way(model.add_level("size of way", 0.15, true)),
         several(model.add_level("several", 0.15, true)),
         narrow(model.add_level("narrow", 0.3, true)) {}
 };
@@ -67,6 +74,7 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
   const std::string& backend = candidate.backend;
   const Variant& variant = candidate.variant;
   const std::string way = backend + "/" + way_of(variant);
+  const std::string algorithm = backend + "/" + algorithm_of(way_of(variant));
   // Between light operators overheads count, between heavy ones kernels: what one shows says nothing of the other.
   const auto weight_of = [](const Work& part) { return std::string(part.is_heavy ? "heavy " : "light "); };
   CostModel::Computation made;
@@ -74,14 +82,17 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
     const std::string weight = weight_of(*part);
     made.parts.push_back(
         {.base_ns = share_of(variant, part->is_heavy) * part->roofline_ns,
-         .effects = {
-             model.effect(levels.all, ""), model.effect(levels.kind, part->kind),
-             model.effect(levels.operation, part->operation), model.effect(levels.backend, weight + backend),
-             model.effect(levels.kind_of_backend, backend + "|" + part->kind), model.effect(levels.way, weight + way),
-             model.effect(levels.kind_of_way, way + "|" + part->kind),
-             model.effect(levels.operation_of_backend, backend + "|" + part->operation),
-             model.effect(levels.operation_of_way, way + "|" + part->operation),
-             model.effect(levels.size_of_way, fmt::format("{}{}|{}", weight, way, size_class(part->roofline_ns)))}});
+         .effects = {model.effect(levels.all, ""), model.effect(levels.kind, part->kind),
+                     model.effect(levels.operation, part->operation), model.effect(levels.backend, weight + backend),
+                     model.effect(levels.kind_of_backend, backend + "|" + part->kind),
+                     model.effect(levels.operation_of_backend, backend + "|" + part->operation),
+                     model.effect(levels.algorithm, weight + algorithm),
+                     model.effect(levels.kind_of_algorithm, algorithm + "|" + part->kind),
+                     model.effect(levels.operation_of_algorithm, algorithm + "|" + part->operation),
+                     model.effect(levels.size_of_algorithm,
+                                  fmt::format("{}{}|{}", weight, algorithm, size_class(part->roofline_ns))),
+                     model.effect(levels.way, weight + way), model.effect(levels.kind_of_way, way + "|" + part->kind),
+                     model.effect(levels.operation_of_way, way + "|" + part->operation)}});
     if (is_narrow(variant)) made.parts.back().effects.push_back(model.effect(levels.narrow, weight + backend));
   }
   if (work.heavy_parts > 1) {
