@@ -6,8 +6,8 @@ How: each tune keeps, for its model, the effects of backends, implementations an
      are (src/tune/price/pricing_memory.h). Here they are pooled by class of processor and number of threads, with a
      deviation between models, as the product pools those of its own store (src/tune/price/effect_table.h). Effects that
      are hardly certain, or were seen in one tune alone, are left out. Sections of the file for classes and numbers of
-     threads that no store has stay as they are. With --add the others are pooled with what the stores show; else they
-     are replaced. The models of the stores must then be others than those of the file.
+     threads that no store has stay as they are. With --add the others are pooled with what the stores show, whose models
+     must be others than those of the file; without it they are replaced.
 
     tools/train_priors.py --out src/tune/price/priors.json costs.sqlite other-machine.sqlite
 """

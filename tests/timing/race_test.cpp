@@ -199,13 +199,19 @@ TEST(Race, ALongRoundTellsWhoIsHopeless) {
   EXPECT_EQ((*lanes)[2].samples_ns.size(), kFewestRounds);
 }
 
+/// A contender whose runs take so long, and are counted.
+Contender counting(std::int64_t& runs, std::int64_t run_ns) {
+  Contender contender = saying("a", run_ns);
+  contender.timed_elsewhere = [&runs, run_ns](std::int64_t count) -> Result<std::int64_t> {
+    runs += count;
+    return count * run_ns;
+  };
+  return contender;
+}
+
 TEST(Race, LongRunsThatWereTimedBeforeAreNotTimedToFindOut) {
   std::int64_t runs = 0;
-  Contender slow = saying("slow", 0);
-  slow.timed_elsewhere = [&](std::int64_t count) -> Result<std::int64_t> {
-    runs += count;
-    return count * 200'000'000;
-  };
+  Contender slow = counting(runs, 200'000'000);
   slow.ran_ns = 400'000'000;
   ASSERT_TRUE(race({slow}, short_race(3)));
   EXPECT_EQ(runs, 3);
@@ -217,11 +223,7 @@ TEST(Race, LongRunsThatWereTimedBeforeAreNotTimedToFindOut) {
 
 TEST(Race, RunsOfWhichOneIsASampleAreNotTimedToFindOut) {
   std::int64_t runs = 0;
-  Contender contender = saying("a", 0);
-  contender.timed_elsewhere = [&](std::int64_t count) -> Result<std::int64_t> {
-    runs += count;
-    return count * 10'000'000;
-  };
+  Contender contender = counting(runs, 10'000'000);
   contender.ran_ns = 12'000'000;
   RaceOptions options = short_race(3);
   options.heat_ns = 3'000'000;
@@ -235,11 +237,7 @@ TEST(Race, RunsOfWhichOneIsASampleAreNotTimedToFindOut) {
 
 TEST(Race, LongRunsNeedNoneToWarmUp) {
   std::int64_t runs = 0;
-  Contender slow = saying("slow", 60'000'000);
-  slow.timed_elsewhere = [&](std::int64_t count) -> Result<std::int64_t> {
-    runs += count;
-    return count * 60'000'000;
-  };
+  Contender slow = counting(runs, 60'000'000);
   ASSERT_TRUE(race({slow}, short_race(3)));
   EXPECT_EQ(runs, 1 + 3);
 }

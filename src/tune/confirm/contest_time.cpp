@@ -13,8 +13,8 @@ constexpr double kShortContest = 3;
 constexpr double kFewestRoundsContest = 1.75;
 /// Of the budget, for contests where a longer one would decide more.
 constexpr double kContestShare = 0.25;
-/// Of the budget, for a short contest with the engines' second forms.
-constexpr double kSecondFormsShare = 0.15;
+/// Of the budget: the longest first contest that leaves time for the engines' second forms.
+constexpr double kSecondFormsShare = 0.05;
 /// Of the budget, for contests whatever they decide.
 constexpr double kMostContestShare = 0.35;
 /// How much longer a plan takes in a contest with a final than in one without.
@@ -29,9 +29,7 @@ double kept_for_contests_s(double first_s, double budget_s) {
 
 double shortest_contest_s(double last_s) { return kFewestRoundsContest * last_s; }
 
-bool has_time_for_second_forms(double first_s, double budget_s) {
-  return kShortContest * first_s <= kSecondFormsShare * budget_s;
-}
+bool has_time_for_second_forms(double first_s, double budget_s) { return first_s <= kSecondFormsShare * budget_s; }
 
 double ContestTime::next_s(std::size_t next_plans) const {
   if (plans == 0) return 0;

@@ -19,13 +19,13 @@ namespace collage {
 /// Whether the engines' second forms may take part: not where their time would be that of candidates.
 [[nodiscard]] bool has_time_for_second_forms(double first_s, double budget_s);
 
-/// Of a contest: what it took, and what of that one plan takes in the next one.
+/// What a contest took.
 struct ContestTime {
   double seconds = 0;
   std::size_t plans = 0;
   bool had_final = false;
 
-  /// For so many plans in a contest with a final; 0 when nobody took part in this one.
+  /// What a contest with a final takes with so many plans, as far as this one tells; 0 when nobody took part in it.
   [[nodiscard]] double next_s(std::size_t next_plans) const;
 };
 

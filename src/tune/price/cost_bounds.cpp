@@ -73,8 +73,9 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
                                       const Candidate& candidate) {
   const std::string& backend = candidate.backend;
   const Variant& variant = candidate.variant;
-  const std::string way = backend + "/" + way_of(variant);
-  const std::string algorithm = backend + "/" + algorithm_of(way_of(variant));
+  const std::string of_variant = way_of(variant);
+  const std::string way = backend + "/" + of_variant;
+  const std::string algorithm = backend + "/" + algorithm_of(of_variant);
   // Between light operators overheads count, between heavy ones kernels: what one shows says nothing of the other.
   const auto weight_of = [](const Work& part) { return std::string(part.is_heavy ? "heavy " : "light "); };
   CostModel::Computation made;
@@ -95,7 +96,7 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
                      model.effect(levels.operation_of_way, way + "|" + part->operation)}});
     if (is_narrow(variant)) made.parts.back().effects.push_back(model.effect(levels.narrow, weight + backend));
   }
-  if (work.heavy_parts > 1) {
+  if (work.heavy_parts() > 1) {
     made.effects = {model.effect(levels.several, backend + "/" + variant.name)};
     return made;
   }

@@ -8,8 +8,8 @@ namespace collage {
 namespace {
 
 /// Standard deviation of a time around the sum of its effects: what measuring twice differs by, and what nothing else
-/// shares. Together with the deviations of the levels (cost_bounds.cpp) it makes the times of the next candidates of
-/// six models most likely, when they are predicted from those measured before.
+/// shares. Chosen together with the deviations of the levels (cost_bounds.cpp): measured times of six models are likely
+/// under them, each predicted from those measured before it.
 constexpr double kNoise = 0.12;
 /// So many times are odd, and then anything up to e^kOddRange too long.
 constexpr double kOddShare = 0.05;

@@ -1,5 +1,6 @@
 #include "tune/price/region_work.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +28,10 @@ std::string kind_of(const Node& node) {
 
 }  // namespace
 
+std::size_t RegionWork::heavy_parts() const {
+  return static_cast<std::size_t>(std::ranges::count_if(parts, [](const auto& part) { return part->is_heavy; }));
+}
+
 WorkOfRegions::WorkOfRegions(const Graph& graph, const PeakRates& peak, int threads)
     : graph_(graph), uses_(uses_of(graph)), peak_(peak), threads_(threads), heavy_(graph.nodes.size()) {}
 
@@ -40,10 +45,11 @@ std::shared_ptr<const Work> WorkOfRegions::work(const Region& region, std::strin
 
 /// Null where it is hidden behind the heavy operators: a small convolution may scale a large tensor.
 std::shared_ptr<const Work> WorkOfRegions::moved_beside(const Region& region, const RegionWork& heavy) const {
+  if (heavy.rest.empty()) return nullptr;
   double heavy_ns = 0;
   for (const auto& part : heavy.parts) heavy_ns += part->roofline_ns;
   const auto all_ns = static_cast<double>(roofline_ns(graph_, region, Accuracy::kStrict, peak_, threads_));
-  if (heavy.rest.empty() || all_ns - heavy_ns < kMovedShare * heavy_ns) return nullptr;
+  if (all_ns - heavy_ns < kMovedShare * heavy_ns) return nullptr;
   return std::make_shared<Work>(Work{.operation = "beside " + measured_key(graph_, region),
                                      .kind = heavy.rest,
                                      .roofline_ns = all_ns - heavy_ns,
@@ -65,8 +71,7 @@ RegionWork WorkOfRegions::of(const Region& region) {
     }
     made.parts.push_back(heavy_[n]);
   }
-  made.heavy_parts = made.parts.size();
-  if (made.heavy_parts == 0)
+  if (made.parts.empty())
     made.parts.push_back(work(region, std::exchange(made.rest, ""), false));
   else if (auto moved = moved_beside(region, made))
     made.parts.push_back(std::move(moved));

@@ -22,8 +22,9 @@ struct Work {
 
 struct RegionWork {
   std::vector<std::shared_ptr<const Work>> parts;  ///< at least one, heavy ones first
-  std::size_t heavy_parts = 0;
-  std::string rest;  ///< operators beside the heavy ones
+  std::string rest;                                ///< operators beside the heavy ones
+
+  [[nodiscard]] std::size_t heavy_parts() const;
 };
 
 class WorkOfRegions {

@@ -22,7 +22,7 @@ TEST(RegionWork, IsThatOfTheHeavyOperatorsWhereTheOthersAreHiddenBehindThem) {
       " %c: f32[1,64,8,8] = Conv(%x, %w)"
       " %y: f32[1,64,8,8] = Relu(%c) }");
   ASSERT_EQ(work.parts.size(), 1U);
-  EXPECT_EQ(work.heavy_parts, 1U);
+  EXPECT_EQ(work.heavy_parts(), 1U);
   EXPECT_TRUE(work.parts[0]->is_heavy);
   EXPECT_EQ(work.parts[0]->kind, "Conv");
   EXPECT_GE(work.parts[0]->roofline_ns, 2. * 64 * 64 * 64);
@@ -35,7 +35,7 @@ TEST(RegionWork, HasAPartForWhatIsMovedBesideASmallConvolution) {
       " %c: f32[1,8,1,1] = Conv(%s, %w)"
       " %y: f32[1,8,80,80] = Mul(%x, %c) }");
   ASSERT_EQ(work.parts.size(), 2U);
-  EXPECT_EQ(work.heavy_parts, 1U);
+  EXPECT_EQ(work.heavy_parts(), 1U);
   EXPECT_FALSE(work.parts[1]->is_heavy);
   EXPECT_EQ(work.parts[1]->kind, "Mul,");
   const double moved = 2. * 4 * 8 * 80 * 80;
@@ -49,7 +49,7 @@ TEST(RegionWork, IsOnePartWithoutHeavyOperators) {
       " %r: f32[1,8,8,8] = Relu(%x)"
       " %y: f32[1,8,8,8] = Neg(%r) }");
   ASSERT_EQ(work.parts.size(), 1U);
-  EXPECT_EQ(work.heavy_parts, 0U);
+  EXPECT_EQ(work.heavy_parts(), 0U);
   EXPECT_FALSE(work.parts[0]->is_heavy);
   EXPECT_EQ(work.parts[0]->kind, "Relu,Neg,");
   EXPECT_EQ(work.rest, "");
