@@ -12,9 +12,9 @@ namespace collage {
 
 class Budget {
  public:
-  static constexpr double kPricingShare = 0.7;
-  static constexpr double kMeasuringShare = 0.75;  ///< of single operators, so that a cover exists
-  static constexpr double kCoversShare = 0.85;     ///< then the first plan has to do
+  static constexpr double kPricingShare = 0.76;
+  static constexpr double kMeasuringShare = 0.8;  ///< of single operators, so that a cover exists
+  static constexpr double kCoversShare = 0.85;    ///< then the first plan has to do
   static constexpr double kContestShare = 0.95;
   static constexpr double kStopShare = 0.98;
   static constexpr double kMostShare = 1.05;  ///< a tune that takes longer reports it

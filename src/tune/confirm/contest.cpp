@@ -1,6 +1,8 @@
 #include "tune/confirm/contest.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -59,6 +61,34 @@ void Contest::retire_beaten() {
   }
   competing = std::move(kept);
   winner_index = new_winner;
+}
+
+void Contest::retire_far_behind() {
+  if (winner().is_rival) return;
+  const std::string best = winner().name;
+  const auto is_far_behind = [](const Contestant& one) {
+    return one.is_rival && one.failure.empty() && one.ratio && one.ratio->low > kFarBehind;
+  };
+  const auto [begin, end] = std::ranges::stable_partition(competing, std::not_fn(is_far_behind));
+  std::move(begin, end, std::back_inserter(beaten));
+  competing.erase(begin, end);
+  winner_index = static_cast<std::size_t>(std::ranges::find(competing, best, &Contestant::name) - competing.begin());
+}
+
+void Contest::scale_retired(const Ratio& faster) {
+  for (Contestant& one : beaten)
+    if (one.ratio)
+      one.ratio = Ratio{.ratio = one.ratio->ratio * faster.ratio,
+                        .low = one.ratio->low * faster.low,
+                        .high = one.ratio->high * faster.high};
+}
+
+bool Contest::recall_engines() {
+  const auto [begin, end] = std::ranges::stable_partition(beaten, std::not_fn(&Contestant::is_rival));
+  const bool has_any = begin != end;
+  std::move(begin, end, std::back_inserter(competing));
+  beaten.erase(begin, end);
+  return has_any;
 }
 
 bool Contest::note_cover(const Graph& graph, Cover cover) {

@@ -27,7 +27,7 @@ inline constexpr std::string_view kOnSimplified = " on the simplified graph";
 struct Contestant {
   std::string name;
   RealisedPlan plan;
-  bool is_rival = false;      ///< a whole-model engine: never retired
+  bool is_rival = false;      ///< a whole-model engine
   bool may_ship = true;       ///< else only timed
   std::int64_t extra_ns = 0;  ///< what its memory costs beside its time
   std::int64_t memory_bytes = 0;
@@ -50,7 +50,7 @@ struct Contestant {
 
 struct Contest {
   std::vector<Contestant> competing;
-  std::vector<Contestant> beaten;  ///< not timed any more; their plans are dropped
+  std::vector<Contestant> beaten;  ///< not timed any more; plans of covers are dropped
   std::size_t winner_index = 0;    ///< of `competing`, by the last judge()
   ContestTime last = {};           ///< of the last judge(); no plans before the first
   bool is_cut = false;             ///< the clock left out a contest, or a cover of one
@@ -68,6 +68,12 @@ struct Contest {
   void add(Contestant contestant);
   /// Covers that failed or are clearly slower than the winner are not timed again.
   void retire_beaten();
+  /// Nor are engines that are far behind a cover, and surely so: each round with them takes longer than all the rest.
+  void retire_far_behind();
+  /// The winner is another than the one before, by so much: what it is against the engines that are not timed any more.
+  void scale_retired(const Ratio& faster);
+  /// They compete again. False where there are none.
+  bool recall_engines();
   /// False when a cover with these steps was there before.
   [[nodiscard]] bool note_cover(const Graph& graph, Cover cover);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "region/value_json.h"
@@ -150,6 +151,43 @@ void add_heat_ratios(const std::vector<ConfirmLane>& heat, GuardVerdict& verdict
       verdict.ratios[e] = ratio_of(heat[e].lane, heat[verdict.winner].lane);
 }
 
+std::vector<std::size_t> indices_of(const std::vector<PlanToJudge>& plans) {
+  std::vector<std::size_t> all(plans.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+ConfirmRequest final_request(const std::vector<PlanToJudge>& plans, const std::vector<std::size_t>& chosen,
+                             const GuardOptions& options) {
+  ConfirmRequest request = request_for(plans, chosen, options);
+  request.decided_rounds = kDecidedRounds;
+  request.seconds = options.final_seconds;
+  request.min_rounds = options.final_rounds;
+  request.most_seconds = most_seconds(options, kFinalTimeShare);
+  return request;
+}
+
+Error no_plan_runs(const GuardVerdict& verdict) {
+  return {.code = kNothingRuns,
+          .where = "confirm",
+          .saw = verdict.failures.empty() ? "no plan" : verdict.failures.front(),
+          .allowed = "at least one plan that runs",
+          .exit = ExitCode::kUnsupported};
+}
+
+/// A final of all plans.
+Result<void> judge_at_once(const std::vector<PlanToJudge>& plans, const GuardOptions& options,
+                           const ConfirmRun& confirm, GuardVerdict& verdict) {
+  const std::vector<std::size_t> all = indices_of(plans);
+  COLLAGE_TRY(const std::vector<ConfirmLane> lanes,
+              compare(plans, all, final_request(plans, all, options), confirm, options.apart, verdict));
+  const auto winner = simplest_of_the_best(plans, all, lanes);
+  if (!winner) return std::unexpected(no_plan_runs(verdict));
+  verdict.winner = *winner;
+  tell_apart(all, lanes, *winner, verdict);
+  return {};
+}
+
 Json ratios_to_json(const std::vector<std::optional<Ratio>>& ratios) {
   Json list = Json::array();
   for (const auto& one : ratios) list.push_back(one ? Json{one->ratio, one->low, one->high} : Json());
@@ -175,8 +213,11 @@ Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOpt
   verdict.failures.resize(plans.size());
   verdict.against.resize(plans.size());
   verdict.ratios.resize(plans.size());
-  std::vector<std::size_t> all(plans.size());
-  for (std::size_t e = 0; e < all.size(); ++e) all[e] = e;
+  if (!options.has_heat && plans.size() <= kMostFinalists) {
+    COLLAGE_TRY_VOID(judge_at_once(plans, options, confirm, verdict));
+    return verdict;
+  }
+  const std::vector<std::size_t> all = indices_of(plans);
   ConfirmRequest heat = request_for(plans, all, options);
   heat.seconds = options.heat_seconds;
   heat.min_rounds = options.heat_rounds;
@@ -190,9 +231,7 @@ Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOpt
   // theirs.
   for (;;) {
     const std::vector<std::size_t> chosen = finalists(plans, verdict, heat_times);
-    if (chosen.empty())
-      return fail(ExitCode::kUnsupported, kNothingRuns, "confirm",
-                  verdict.failures.empty() ? "no plan" : verdict.failures.front(), "at least one plan that runs");
+    if (chosen.empty()) return std::unexpected(no_plan_runs(verdict));
     verdict.winner = chosen.front();
     tell_apart(all, lanes, verdict.winner, verdict);
     if (chosen.size() == 1) return verdict;
@@ -202,12 +241,8 @@ Result<GuardVerdict> judge(const std::vector<PlanToJudge>& plans, const GuardOpt
       tell_apart(all, lanes, verdict.winner, verdict);
       return verdict;
     }
-    ConfirmRequest last = request_for(plans, chosen, options);
+    ConfirmRequest last = final_request(plans, chosen, options);
     for (PlanToTime& plan : last.plans) plan.is_right = true;  // else it had no times in the heat
-    last.decided_rounds = kDecidedRounds;
-    last.seconds = options.final_seconds;
-    last.min_rounds = options.final_rounds;
-    last.most_seconds = most_seconds(options, kFinalTimeShare);
     const auto final_lanes = compare(plans, chosen, last, confirm, options.apart, verdict);
     if (!final_lanes) return verdict;  // interrupted: the heat decides
     if (const auto winner = simplest_of_the_best(plans, chosen, *final_lanes)) {

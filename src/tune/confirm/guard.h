@@ -38,6 +38,7 @@ struct GuardOptions {
   double final_seconds = 8;       ///< those within 15 % of the best, and the rivals near it; less once all is decided
   std::size_t heat_rounds = 5;    ///< at least, however long they take
   std::size_t final_rounds = 15;  ///< likewise, unless all is decided before
+  bool has_heat = true;           ///< else all plans come to the final, if they are few: none is far behind the others
   bool has_final = true;          ///< else the heat decides, by samples without runs to warm up (ConfirmRequest)
   std::chrono::nanoseconds patience = std::chrono::seconds(300);  ///< for one confirm job
   /// The rounds shrink so that they end before this, as far as loading the plans and the fewest rounds allow.

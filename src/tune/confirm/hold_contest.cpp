@@ -128,32 +128,36 @@ bool leaves_time_for_nothing(const TuneTask& task, const MeasureEnv& env, const 
 }
 
 /// How many times faster the winner is, paired by round where there were enough rounds.
-double times_faster(const Contestant& winner, const Contestant& other) {
-  if (&other == &winner) return 1;
-  return other.ratio ? other.ratio->ratio
-                     : static_cast<double>(other.median_ns) / static_cast<double>(winner.median_ns);
+Ratio times_faster(const Contestant& winner, const Contestant& other) {
+  if (&other == &winner) return {};
+  if (other.ratio) return *other.ratio;
+  const double medians = static_cast<double>(other.median_ns) / static_cast<double>(winner.median_ns);
+  return {.ratio = medians, .low = medians, .high = medians};
 }
 
 void tell_best(const MeasureEnv& env, const Contest& contest) {
   const Contestant& winner = contest.winner();
-  const Contestant* hardest = nullptr;
-  for (const Contestant& one : contest.competing)
-    if (one.is_rival && one.median_ns > 0 &&
-        (hardest == nullptr || times_faster(winner, one) < times_faster(winner, *hardest)))
-      hardest = &one;
+  std::vector<const Contestant*> all = contest.losers();
+  all.push_back(&winner);
+  std::erase_if(all, [](const Contestant* one) { return !one->is_rival || one->median_ns == 0; });
   const double us = static_cast<double>(winner.median_ns) / 1000;
-  if (hardest == nullptr) return env.meter.know_best(us);
-  env.meter.know_best(us, hardest->name, times_faster(winner, *hardest) * us);
+  if (all.empty()) return env.meter.know_best(us);
+  const auto ratio = [&](const Contestant* one) { return times_faster(winner, *one).ratio; };
+  const Contestant& hardest = **std::ranges::min_element(all, {}, ratio);
+  env.meter.know_best(us, hardest.name, ratio(&hardest) * us);
 }
 
 /// Asks, and puts what was said into the contest.
-Result<void> hold(const GuardOptions& guard, std::string question, const TuneTask& task, const MeasureEnv& env,
-                  Contest& contest) {
+Result<void> hold_once(GuardOptions guard, std::string question, const TuneTask& task, const MeasureEnv& env,
+                       Contest& contest) {
   env.say("confirm");
+  guard.has_heat = std::ranges::any_of(contest.competing, &Contestant::is_rival);
+  const std::size_t best_before = contest.winner_index;
   COLLAGE_TRY(Judged judged, verdict_on(guard, std::move(question), env, contest));
   // Of a contest that the store knew, too: the next one may have to be held.
   contest.last = {.seconds = judged.verdict.seconds, .plans = contest.competing.size(), .had_final = guard.has_final};
   take_verdict(std::move(judged.verdict), contest);
+  contest.scale_retired(times_faster(contest.winner(), contest.competing[best_before]));
   // What the store knew comes at once: after the first plan there is little that would have to be safe.
   contest.is_over = contest.saved.empty() && leaves_time_for_nothing(task, env, contest);
   if (!contest.is_over && (!judged.is_recalled || contest.saved.empty())) save_winner(task, env, contest);
@@ -162,6 +166,17 @@ Result<void> hold(const GuardOptions& guard, std::string question, const TuneTas
   tell_best(env, contest);
   env.say("confirm");
   return {};
+}
+
+/// Where the plan that beat engines turns out not to work, they compete once more.
+Result<void> hold(const GuardOptions& guard, const std::string& question, const TuneTask& task, const MeasureEnv& env,
+                  Contest& contest) {
+  const std::size_t best_before = contest.winner_index;
+  auto held = hold_once(guard, question, task, env, contest);
+  const bool has_failed = held ? !contest.competing[best_before].failure.empty() : held.error().code == kNothingRuns;
+  if (has_failed && contest.recall_engines()) held = hold_once(guard, question, task, env, contest);
+  if (held && guard.has_final) contest.retire_far_behind();
+  return held;
 }
 
 /// With nobody new it would be the last contest once more, with more rounds, and end after the budget.

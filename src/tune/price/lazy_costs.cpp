@@ -1,7 +1,9 @@
 #include "tune/price/lazy_costs.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <utility>
 
 #include "tune/price/computations.h"
 
@@ -103,6 +105,32 @@ std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& cover
   for (const auto& [name, candidate] : first) open.push_back(candidate);
   std::sort(open.begin(), open.end());
   return open;
+}
+
+std::vector<std::size_t> LazyCosts::open_instead_of(const Cover& cover, std::int64_t least_ns,
+                                                    std::size_t most_for_step) const {
+  using Saving = std::pair<std::int64_t, std::size_t>;  // nanoseconds, candidate
+  std::vector<Saving> all;
+  const std::vector<std::size_t> open = this->open();
+  for (const CoverStep& step : cover.steps) {
+    const auto* const kernel = std::get_if<CoverKernel>(&step.work);
+    const std::int64_t step_ns = nanoseconds_of(step.cost).value_or(0);
+    if (kernel == nullptr || step_ns < least_ns) continue;
+    std::vector<Saving> savings;
+    for (const std::size_t candidate : open) {
+      if (!kernel->region.nodes.is_subset_of(pool_.regions[pool_.candidates[candidate].region].nodes)) continue;
+      const std::int64_t saved_ns = step_ns - bounds_.forecast(candidate, Forecast::kHopeful);
+      if (saved_ns > 0) savings.emplace_back(saved_ns, candidate);
+    }
+    std::ranges::sort(savings, std::greater());
+    savings.resize(std::min(savings.size(), most_for_step));
+    all.insert(all.end(), savings.begin(), savings.end());
+  }
+  std::ranges::sort(all, std::greater());
+  std::vector<std::size_t> candidates;
+  for (const auto& [saved_ns, candidate] : all)
+    if (std::ranges::find(candidates, candidate) == candidates.end()) candidates.push_back(candidate);
+  return candidates;
 }
 
 void LazyCosts::learn(std::size_t candidate, const Cost& cost) {

@@ -35,6 +35,11 @@ class LazyCosts {
   /// cost at least `least_ns` in them. One of each computation, ascending.
   [[nodiscard]] std::vector<std::size_t> open_in(const std::vector<NamedCover>& covers, Effort effort,
                                                  std::int64_t least_ns = 0) const;
+  /// What nothing is known of and may, as is hoped, be faster than a step of the cover that takes at least `least_ns`,
+  /// though it computes all that the step does: where most time may be saved first. So many for a step at most, one of
+  /// each computation.
+  [[nodiscard]] std::vector<std::size_t> open_instead_of(const Cover& cover, std::int64_t least_ns,
+                                                         std::size_t most_for_step) const;
   void learn(std::size_t candidate, const Cost& cost);
   /// Lets forecasts know what was learnt.
   void fit() { bounds_.fit(); }

@@ -14,6 +14,10 @@ namespace {
 constexpr std::size_t kChunk = 16;
 /// Regions that should take this part of the best cover's time are measured in any case.
 constexpr double kLong = 0.3;
+/// The same of a step that others are tried in place of: so many at once, so many times.
+constexpr double kLongStep = 0.04;
+constexpr std::size_t kMostForStep = 3;
+constexpr int kInsteadRounds = 2;
 /// A search on the way makes at most the states of the last one divided by this.
 constexpr std::size_t kStatesShare = 4;
 /// States that trials may make for each computation measured: a small part of the time that measuring took.
@@ -38,17 +42,14 @@ class LazyPricer {
 
   Result<std::vector<Cost>> run() {
     COLLAGE_TRY_VOID(ask_until_known(Covers::kQuick, Forecast::kOpenMinded, Effort::kSample));
-    COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kOpenMinded, Effort::kSample));
-    COLLAGE_TRY_VOID(ask_until_known(Covers::kFirst, Forecast::kExpected, Effort::kSample));
-    for (bool is_first = true, goes_on = true; goes_on; is_first = false) {
-      COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime, kShort));
+    COLLAGE_TRY_VOID(try_instead_of_long_steps());
+    COLLAGE_TRY_VOID(sample_and_measure(true));
+    for (bool has_news = true; has_news && !has_ended() && measuring_.is_sampling_resumed();) {
       const std::size_t before = costs_.measured_count();
-      if (is_first && !has_ended() && !keeps_to_known()) COLLAGE_TRY_VOID(ask_for(long_ones()));
-      COLLAGE_TRY_VOID(try_hopes());
-      goes_on = costs_.measured_count() > before;
+      COLLAGE_TRY_VOID(try_instead_of_long_steps());
+      COLLAGE_TRY_VOID(sample_and_measure(false));
+      has_news = costs_.measured_count() > before;
     }
-    COLLAGE_TRY_VOID(ask_until_known(Covers::kAll, Forecast::kExpected, Effort::kSample));
-    COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime));
     if (has_known_cover() || measuring_.is_stopped() || !measuring_.is_over()) return costs_.known();
     forecast(Forecast::kExpected);
     return std::move(request_.costs);
@@ -57,6 +58,21 @@ class LazyPricer {
  private:
   /// Of the quick backends; the best; those that are entered first; all that are confirmed.
   enum class Covers : std::uint8_t { kQuick, kBest, kFirst, kAll };
+
+  /// Until nothing that is not sampled promises a better cover, and the best one is measured.
+  Result<void> sample_and_measure(bool is_first) {
+    COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kOpenMinded, Effort::kSample));
+    COLLAGE_TRY_VOID(ask_until_known(Covers::kFirst, Forecast::kExpected, Effort::kSample));
+    for (bool goes_on = true; goes_on; is_first = false) {
+      COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime, kShort));
+      const std::size_t before = costs_.measured_count();
+      if (is_first && !has_ended() && !keeps_to_known()) COLLAGE_TRY_VOID(ask_for(long_ones()));
+      COLLAGE_TRY_VOID(try_hopes());
+      goes_on = costs_.measured_count() > before;
+    }
+    COLLAGE_TRY_VOID(ask_until_known(Covers::kAll, Forecast::kExpected, Effort::kSample));
+    return ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime);
+  }
 
   [[nodiscard]] std::size_t nodes_of(std::size_t candidate) const {
     return request_.pool->regions[request_.pool->candidates[candidate].region].nodes.count();
@@ -152,6 +168,21 @@ class LazyPricer {
       if (which == Covers::kQuick && measuring_.is_quick_over() && has_known_cover()) return {};
       COLLAGE_TRY(const std::size_t asked, ask_for(open, effort));
       if (asked == 0 && conversions == 0) return {};
+    }
+    return {};
+  }
+
+  /// What is known already has a cover, and most of its time is in a few steps: others are tried in place of these
+  /// first.
+  Result<void> try_instead_of_long_steps() {
+    for (int round = 0; round < kInsteadRounds && has_known_cover() && !has_ended(); ++round) {
+      forecast(Forecast::kExpected);
+      request_.costs = costs_.known();
+      COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
+      const auto least_ns = static_cast<std::int64_t>(kLongStep * static_cast<double>(best.cover.cost_ns));
+      std::vector<std::size_t> open = costs_.open_instead_of(best.cover, least_ns, kMostForStep);
+      open.resize(std::min(open.size(), kChunk));
+      COLLAGE_TRY_VOID(ask_for(open));
     }
     return {};
   }

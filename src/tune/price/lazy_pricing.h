@@ -2,14 +2,15 @@
 // In:  a pool, a function that measures, forecasts for the rest. Out: measured costs; unknown for the rest.
 // How: the search runs with forecasts in place of unknown costs; the candidates that the best cover uses are sampled,
 //       by a few runs, until it contains no forecast. Only what the best cover then uses is measured, long steps first,
-//       which again repeats until it contains no sample.
-//       Samples are taken in passes: over the backends that are quick to measure; over all backends, with optimistic
-//       forecasts for kinds of candidates of which little is known; over the covers that are entered first, with
-//       expected costs. The best cover is measured, its shortest steps only at the end. Then long regions are
-//       sampled in any case, because a sum of parts forecasts them badly, and each computation that was never run is
-//       tried at a hopeful cost while the others have their expected costs; it is sampled only if the best cover
-//       improves. Many are tried in one search, because candidates that bring no gain together bring none alone. Last
-//       come all covers that will be confirmed.
+//       which again repeats until it contains no sample. Where measuring took less time than was kept for it, all of
+//       this goes on.
+//       Samples are taken in passes: over the backends that are quick to measure; of what may be much faster than the
+//       longest steps of their cover; over all backends, with optimistic forecasts for kinds of candidates of which
+//       little is known; over the covers that are entered first, with expected costs. The best cover is measured, its
+//       shortest steps only at the end. Then long regions are sampled in any case, because a sum of parts forecasts
+//       them badly, and each computation that was never run is tried at a hopeful cost while the others have their
+//       expected costs; it is sampled only if the best cover improves. Many are tried in one search, because candidates
+//       that bring no gain together bring none alone. Last come all covers that will be confirmed.
 // Example, without samples: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and
 //   5 us.
 //   search 1   best cover a1 b1 = 15   both are measured: a1 15 us, b1 5 us
@@ -47,6 +48,8 @@ struct LazyMeasuring {
   std::function<bool()> is_quick_over = [] { return false; };
   /// From then on nothing new is sampled: the time left is for measuring the best cover of what is known.
   std::function<bool()> is_sampling_over = [] { return false; };
+  /// Asked when that cover is measured: whether so much time is left that sampling goes on for some of it.
+  std::function<bool()> is_sampling_resumed = [] { return false; };
   /// The size of the largest regions that may be measured now: less than any after a deadline.
   std::function<std::size_t()> most_nodes;
   /// From then on nothing is measured: somebody wants an end,

@@ -20,6 +20,8 @@ constexpr double kQuickRuns = 16;
 /// steps of a cover takes a while even when there are few samples to choose from.
 constexpr double kTimingShare = 0.2;
 constexpr double kLeastTimingSeconds = 4;
+/// Of that time: what has to be left for samples to be taken after the cover is measured.
+constexpr double kLeastResumedShare = 0.05;
 
 PricerOptions pricer_options(const PricingOptions& options, const Graph& graph) {
   PricerOptions result;
@@ -37,12 +39,36 @@ Clock::time_point after(Clock::time_point deadline, double share) {
   return now + std::chrono::duration_cast<Clock::duration>(share * (deadline - now));
 }
 
-Clock::time_point end_of_sampling(Clock::time_point deadline) {
-  if (deadline == Clock::time_point::max()) return deadline;
-  const double left_s = std::max(0.0, Seconds(deadline - Clock::now()).count());
-  const double timing_s = std::min(std::max(kTimingShare * left_s, kLeastTimingSeconds), left_s / 2);
-  return deadline - std::chrono::duration_cast<Clock::duration>(Seconds(timing_s));
-}
+/// When samples are taken of the time until a deadline.
+class SamplingTime {
+ public:
+  explicit SamplingTime(Clock::time_point deadline)
+      : deadline_(deadline), until_(deadline), least_s_(kLeastResumedShare * left_s()) {
+    if (deadline != Clock::time_point::max())
+      end_after(left_s() - std::max(kTimingShare * left_s(), kLeastTimingSeconds));
+  }
+
+  [[nodiscard]] bool is_over() const { return Clock::now() > until_; }
+
+  /// For half of the time that is left. False where that is little.
+  bool resume() {
+    if (!is_over() || left_s() < least_s_) return false;
+    end_after(0);
+    return true;
+  }
+
+ private:
+  [[nodiscard]] double left_s() const { return std::max(0.0, Seconds(deadline_ - Clock::now()).count()); }
+  /// At the earliest in half of the time that is left.
+  void end_after(double seconds) {
+    const Seconds from_now(std::max(seconds, left_s() / 2));
+    until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(from_now);
+  }
+
+  Clock::time_point deadline_;
+  Clock::time_point until_;
+  double least_s_;
+};
 
 std::vector<std::string> without_compilers(std::vector<std::string> names, Registry& registry) {
   std::erase_if(names, [&](const std::string& name) {
@@ -101,7 +127,9 @@ Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bound
   if (is_quick_first(limits.deadline - Clock::now(), engine_ns))
     measuring.quick = quick_backends(request.backends, registry_);
   measuring.is_quick_over = [until = after(limits.deadline, kQuickShare)] { return Clock::now() > until; };
-  measuring.is_sampling_over = [until = end_of_sampling(limits.deadline)] { return Clock::now() > until; };
+  SamplingTime sampling(limits.deadline);
+  measuring.is_sampling_over = [&sampling] { return sampling.is_over(); };
+  measuring.is_sampling_resumed = [&sampling] { return sampling.resume(); };
   measuring.most_nodes = [&] { return candidates_.most_nodes(limits); };
   measuring.is_stopped = [&] { return limits.stop.stop_requested(); };
   measuring.is_over = [&] { return Clock::now() > limits.latest; };

@@ -88,6 +88,48 @@ TEST_F(Guard, FinalTakesForRightWhatTheHeatFoundRight) {
   EXPECT_EQ(asked, (std::vector<std::vector<bool>>{{false, false}, {true, true}}));
 }
 
+TEST_F(Guard, FewPlansNeedNoHeatWhereNoneIsFarBehind) {
+  std::vector<std::size_t> asked;
+  const ConfirmRun run = [&](const ConfirmRequest& request) -> Result<std::vector<ConfirmLane>> {
+    asked.push_back(request.plans.size());
+    std::vector<ConfirmLane> lanes;
+    for (std::size_t p = 0; p < request.plans.size(); ++p) {
+      const auto ns = static_cast<std::int64_t>(1000 + 100 * p);
+      lanes.push_back({.lane = {.name = request.plans[p].name, .samples_ns = std::vector<std::int64_t>(11, ns)}});
+    }
+    EXPECT_FALSE(request.plans.front().is_right) << "nobody has looked at its numbers";
+    return lanes;
+  };
+  for (const char* name : {"one", "two", "three"}) add(name, "");
+  options.has_heat = false;
+  auto judged = judge(entries, options, run);
+  ASSERT_TRUE(judged);
+  EXPECT_EQ(asked, std::vector<std::size_t>{3});
+  EXPECT_EQ(judged->winner, 0U);
+  EXPECT_EQ(judged->against[2], Verdict::kFaster);
+  ASSERT_TRUE(judged->ratios[2]);
+  EXPECT_DOUBLE_EQ(judged->ratios[2]->ratio, 1.2);
+  for (PlanToJudge& entry : entries) entry.may_win = false;
+  judged = judge(entries, options, run);
+  ASSERT_FALSE(judged);
+  EXPECT_EQ(judged.error().code, kNothingRuns);
+}
+
+TEST_F(Guard, ManyPlansHaveAHeatInAnyCase) {
+  for (const char* name : {"1", "2", "3", "4", "5", "6", "7"}) add(name, "");
+  options.has_heat = false;
+  std::size_t asked = 0;
+  const auto judged = judge(entries, options, [&](const ConfirmRequest& request) -> Result<std::vector<ConfirmLane>> {
+    ++asked;
+    std::vector<ConfirmLane> lanes;
+    for (const PlanToTime& plan : request.plans)
+      lanes.push_back({.lane = {.name = plan.name, .samples_ns = std::vector<std::int64_t>(11, 1000)}});
+    return lanes;
+  });
+  ASSERT_TRUE(judged);
+  EXPECT_EQ(asked, 2U) << "heat and final";
+}
+
 TEST_F(Guard, InsideTheNoiseThePlanWithFewerStepsWins) {
   add("many steps", R"({"heat": 1000, "final": [1000, 1010, 1001, 1009]})", 20);
   add("few steps", R"({"heat": 1000, "final": [1010, 1000, 1009, 1001]})", 2);

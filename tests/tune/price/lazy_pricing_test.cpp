@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "tests/support/dice.h"
 #include "tests/support/graph_builder.h"
@@ -145,8 +146,10 @@ class RegularTimes {
 struct Asked {
   std::vector<std::size_t> candidates;  ///< sampled, or measured without
   std::vector<std::size_t> measured = {};
-  std::size_t limit = ~std::size_t{0};  ///< then there is time for single nodes only
-  std::size_t end = ~std::size_t{0};    ///< then for nothing
+  std::size_t limit = ~std::size_t{0};         ///< then there is time for single nodes only
+  std::size_t end = ~std::size_t{0};           ///< then for nothing
+  std::size_t sampling_end = ~std::size_t{0};  ///< then nothing new is sampled,
+  std::size_t resumed = 0;                     ///< until so many more may be, once
   std::vector<std::string> quick = {};
 };
 
@@ -161,6 +164,12 @@ LazyMeasuring measuring(const RegularTimes& times, Asked& asked) {
           },
           .conversions = [](const std::vector<NamedCover>&, Effort, std::int64_t) { return Result<std::size_t>(0U); },
           .quick = asked.quick,
+          .is_sampling_over = [&] { return asked.candidates.size() >= asked.sampling_end; },
+          .is_sampling_resumed =
+              [&] {
+                asked.sampling_end += asked.resumed;
+                return std::exchange(asked.resumed, 0) > 0;
+              },
           .most_nodes = [&] { return asked.candidates.size() >= asked.limit ? 1 : ~std::size_t{0}; },
           .is_stopped = [] { return false; },
           .is_over = [&] { return asked.candidates.size() >= asked.end; },
@@ -245,6 +254,50 @@ TEST(LazyPricing, MeasuresOnlyWhatIsFastInAShortSample) {
   const auto best = best_cover(request, request.backends);
   ASSERT_TRUE(best);
   for (const CoverStep& step : best->cover.steps) EXPECT_FALSE(is_sampled(step.cost)) << "the best cover is measured";
+}
+
+TEST(LazyPricing, SamplesMoreWhereMeasuringTheCoverLeftTime) {
+  const RegularTimes times(3, 32);
+  Asked once{.sampling_end = 48};
+  Asked resumed{.sampling_end = 48, .resumed = 48};
+  const std::int64_t once_ns = times.cost_of_best(price(times, once));
+  const std::int64_t resumed_ns = times.cost_of_best(price(times, resumed));
+  EXPECT_GE(once.candidates.size(), 48U);
+  EXPECT_LT(once.candidates.size(), 64U) << "a chunk is sampled to its end";
+  EXPECT_GT(resumed.candidates.size(), once.candidates.size());
+  EXPECT_GT(resumed.measured.size(), once.measured.size()) << "what came in is measured too";
+  EXPECT_LT(resumed_ns, once_ns);
+}
+
+TEST(LazyCosts, NamesWhatMaySaveMostInPlaceOfLongSteps) {
+  const RegularTimes times(3, 16);
+  CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, {});
+  LazyCosts costs(times.graph, times.pool, bounds);
+  for (std::size_t c = 0; c < times.pool.candidates.size(); ++c)
+    if (times.pool.candidates[c].backend == "engine") costs.learn(c, times.cost(c));
+  costs.fit();
+  CoverRequest request = times.request();
+  request.costs = costs.known();
+  const Cover cover = best_cover(request, request.backends)->cover;
+  const std::int64_t least_ns = cover.cost_ns / 20;
+  const std::vector<std::size_t> named = costs.open_instead_of(cover, least_ns, 2);
+  ASSERT_FALSE(named.empty());
+  std::int64_t saved_before = std::numeric_limits<std::int64_t>::max();
+  for (const std::size_t c : named) {
+    EXPECT_TRUE(costs.is_unseen(c));
+    const NodeSet& nodes = times.pool.regions[times.pool.candidates[c].region].nodes;
+    std::int64_t step_ns = 0;  // of the longest step that it computes
+    for (const CoverStep& step : cover.steps)
+      if (std::get<CoverKernel>(step.work).region.nodes.is_subset_of(nodes))
+        step_ns = std::max(step_ns, nanoseconds_of(step.cost).value_or(0));
+    EXPECT_GE(step_ns, least_ns);
+    const std::int64_t saved_ns = step_ns - bounds.forecast(c, Forecast::kHopeful);
+    EXPECT_GT(saved_ns, 0);
+    EXPECT_LE(saved_ns, saved_before);
+    saved_before = saved_ns;
+  }
+  EXPECT_LE(named.size(), 2 * cover.steps.size());
+  EXPECT_TRUE(costs.open_instead_of(cover, cover.cost_ns + 1, 2).empty()) << "no step is so long";
 }
 
 TEST(LazyPricing, AsksTheSameQuestionsEveryTime) {
