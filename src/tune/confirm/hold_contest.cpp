@@ -168,6 +168,14 @@ Result<void> hold_once(GuardOptions guard, std::string question, const TuneTask&
   return {};
 }
 
+/// The next contest is so much shorter.
+void retire_engines(Contest& contest) {
+  contest.retire_far_behind();
+  const std::size_t kept = contest.competing.size();
+  contest.last.seconds = std::min(contest.last.seconds, contest.last.next_s(kept));
+  contest.last.plans = kept;
+}
+
 /// Where the plan that beat engines turns out not to work, they compete once more.
 Result<void> hold(const GuardOptions& guard, const std::string& question, const TuneTask& task, const MeasureEnv& env,
                   Contest& contest) {
@@ -175,7 +183,7 @@ Result<void> hold(const GuardOptions& guard, const std::string& question, const 
   auto held = hold_once(guard, question, task, env, contest);
   const bool has_failed = held ? !contest.competing[best_before].failure.empty() : held.error().code == kNothingRuns;
   if (has_failed && contest.recall_engines()) held = hold_once(guard, question, task, env, contest);
-  if (held && guard.has_final) contest.retire_far_behind();
+  if (held && guard.has_final) retire_engines(contest);
   return held;
 }
 
