@@ -176,7 +176,7 @@ class LazyPricer {
   /// first.
   Result<void> try_instead_of_long_steps() {
     for (int round = 0; round < kInsteadRounds && has_known_cover() && !has_ended(); ++round) {
-      forecast(Forecast::kExpected);
+      costs_.fit();
       request_.costs = costs_.known();
       COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
       const auto least_ns = static_cast<std::int64_t>(kLongStep * static_cast<double>(best.cover.cost_ns));
