@@ -18,6 +18,25 @@ bool has_name(const Contest& contest, const std::string& name) {
   return false;
 }
 
+/// In their order. Whether there were any.
+template <class Is>
+bool move_if(std::vector<Contestant>& from, std::vector<Contestant>& to, Is is) {
+  const auto moved = std::ranges::stable_partition(from, std::not_fn(is));
+  const bool has_any = !moved.empty();
+  std::ranges::move(moved, std::back_inserter(to));
+  from.erase(moved.begin(), moved.end());
+  return has_any;
+}
+
+/// The winner stays.
+template <class Is>
+void retire_if(Contest& contest, Is is) {
+  const std::string best = contest.winner().name;
+  move_if(contest.competing, contest.beaten, [&](const Contestant& one) { return one.name != best && is(one); });
+  const auto winner = std::ranges::find(contest.competing, best, &Contestant::name);
+  contest.winner_index = static_cast<std::size_t>(winner - contest.competing.begin());
+}
+
 }  // namespace
 
 std::string title_of(const Contestant& contestant) {
@@ -45,34 +64,21 @@ void Contest::add(Contestant contestant) {
 
 void Contest::retire_beaten() {
   const double most = kBeatenShare * static_cast<double>(winner().median_ns);
-  std::vector<Contestant> kept;
-  std::size_t new_winner = 0;
-  for (std::size_t c = 0; c < competing.size(); ++c) {
-    Contestant& contestant = competing[c];
-    const bool slow = !contestant.failure.empty() || static_cast<double>(contestant.median_ns) > most;
-    if (c == winner_index) new_winner = kept.size();
-    if (slow && !contestant.is_rival && c != winner_index) {
-      contestant.plan = {};      // its memory is worth more than its past
-      contestant.ratio.reset();  // of a winner that may be beaten in its turn
-      beaten.push_back(std::move(contestant));
-    } else {
-      kept.push_back(std::move(contestant));
-    }
+  const std::size_t before = beaten.size();
+  retire_if(*this, [&](const Contestant& one) {
+    return !one.is_rival && (!one.failure.empty() || static_cast<double>(one.median_ns) > most);
+  });
+  for (std::size_t b = before; b < beaten.size(); ++b) {
+    beaten[b].plan = {};      // its memory is worth more than its past
+    beaten[b].ratio.reset();  // of a winner that may be beaten in its turn
   }
-  competing = std::move(kept);
-  winner_index = new_winner;
 }
 
 void Contest::retire_far_behind() {
   if (winner().is_rival) return;
-  const std::string best = winner().name;
-  const auto is_far_behind = [](const Contestant& one) {
+  retire_if(*this, [](const Contestant& one) {
     return one.is_rival && one.failure.empty() && one.ratio && one.ratio->low > kFarBehind;
-  };
-  const auto [begin, end] = std::ranges::stable_partition(competing, std::not_fn(is_far_behind));
-  std::move(begin, end, std::back_inserter(beaten));
-  competing.erase(begin, end);
-  winner_index = static_cast<std::size_t>(std::ranges::find(competing, best, &Contestant::name) - competing.begin());
+  });
 }
 
 void Contest::scale_retired(const Ratio& faster) {
@@ -83,13 +89,7 @@ void Contest::scale_retired(const Ratio& faster) {
                         .high = one.ratio->high * faster.high};
 }
 
-bool Contest::recall_engines() {
-  const auto [begin, end] = std::ranges::stable_partition(beaten, std::not_fn(&Contestant::is_rival));
-  const bool has_any = begin != end;
-  std::move(begin, end, std::back_inserter(competing));
-  beaten.erase(begin, end);
-  return has_any;
-}
+bool Contest::recall_engines() { return move_if(beaten, competing, &Contestant::is_rival); }
 
 bool Contest::note_cover(const Graph& graph, Cover cover) {
   cover.cost_ns = 0;  // corrected costs alone make no new plan

@@ -68,11 +68,12 @@ struct Contest {
   void add(Contestant contestant);
   /// Covers that failed or are clearly slower than the winner are not timed again.
   void retire_beaten();
-  /// Nor are engines that are far behind a cover, and surely so: each round with them takes longer than all the rest.
+  /// Nor are engines that are far behind a cover, and surely so: rounds with them take long and tell nothing new.
   void retire_far_behind();
-  /// The winner is another than the one before, by so much: what it is against the engines that are not timed any more.
+  /// The winner is so many times faster than the one before, which the engines that are not timed any more were
+  /// compared with: multiplies their ratios.
   void scale_retired(const Ratio& faster);
-  /// They compete again. False where there are none.
+  /// Engines that were retired compete again. False where there are none.
   bool recall_engines();
   /// False when a cover with these steps was there before.
   [[nodiscard]] bool note_cover(const Graph& graph, Cover cover);

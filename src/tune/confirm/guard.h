@@ -1,7 +1,8 @@
 // The guard decides which plan ships, by timing the plan files of covers and of whole-model rivals end to end.
 // In:  plan files, rounds. Out: the winner, the times of all, and whether the difference is significant.
 // How: a heat over all plans, then a final among those close to the best. Plans whose difference from the fastest
-//       is not significant are tied; of these the one with the fewest steps wins.
+//       is not significant are tied; of these the one with the fewest steps wins. Few plans that are near each other
+//       have a final only.
 // Cost: the given seconds.
 // Not here: measuring (confirm.h), storing the verdict (contest.h).
 #pragma once

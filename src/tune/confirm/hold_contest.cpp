@@ -168,11 +168,11 @@ Result<void> hold_once(GuardOptions guard, std::string question, const TuneTask&
   return {};
 }
 
-/// The next contest is so much shorter.
+/// The next contest is shorter without those that are far behind.
 void retire_engines(Contest& contest) {
   contest.retire_far_behind();
   const std::size_t kept = contest.competing.size();
-  contest.last.seconds = std::min(contest.last.seconds, contest.last.next_s(kept));
+  contest.last.seconds = contest.last.next_s(kept);
   contest.last.plans = kept;
 }
 

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kChunk = 16;
 /// Regions that should take this part of the best cover's time are measured in any case.
 constexpr double kLong = 0.3;
-/// The same of a step that others are tried in place of: so many at once, so many times.
+/// In place of steps that take this part of it others are tried first: so many for each step in a round, in so many
+/// rounds.
 constexpr double kLongStep = 0.04;
 constexpr std::size_t kMostForStep = 3;
 constexpr int kInsteadRounds = 2;
