@@ -15,15 +15,20 @@ backend_on() {
   ! grep -q "^$variable:[A-Z]*=OFF" "build/$preset/CMakeCache.txt" 2>/dev/null
 }
 
-# What a build of PRESET needs: packages, the front end, and the parts of each backend that is built.
-ensure_build_needs() {
+# ensure_build_parts PRESET OPTIONS...: the front end, and the parts of each backend that is built.
+ensure_build_parts() {
   local backend parts=(onnx nanobind)
   for backend in onnxruntime openvino; do
     if backend_on "$backend" "$@"; then parts+=("$backend"); fi
   done
   if backend_on native "$@"; then parts+=(halide); fi
-  ensure_packages
   ensure_parts "${parts[@]}"
+}
+
+# What a build of PRESET needs: packages and parts.
+ensure_build_needs() {
+  ensure_packages
+  ensure_build_parts "$@"
 }
 
 # Backends whose libraries are fetched only when they are named: ./dev setup NAME.
@@ -40,17 +45,24 @@ setup() {
   say "everything is in $COLLAGE_PREFIX"
 }
 
-# configure PRESET OPTIONS...: only when something asks for it; ninja notices changed CMake files by itself.
+# configure PRESET OPTIONS...: only when something asks for it; ninja notices changed CMake files by itself. Without the
+# packages of tests there are no tests, until they are installed.
 configure() {
-  local preset="$1" cache="build/$1/CMakeCache.txt"
+  local preset="$1" cache="build/$1/CMakeCache.txt" parts="build/$1/.parts"
   shift
-  local needs
-  needs="$(part_stamp onnx; part_stamp onnxruntime; part_stamp openvino; part_stamp halide; part_stamp nanobind; ls -d "$COLLAGE_PREFIX"/*-*; echo "$COLLAGE_PREFIX")"
-  if [ $# = 0 ] && [ -f "build/$preset/build.ninja" ] && [ "$needs" = "$(cat "build/$preset/.parts" 2>/dev/null)" ]; then
+  local needs without="" tests=()
+  if [ -n "$(missing_packages packages_tests)" ]; then
+    without="no tests"
+    tests=(-DCOLLAGE_TESTS=OFF -DCOLLAGE_BENCHMARKS=OFF)
+  elif grep -q "^no tests" "$parts" 2>/dev/null; then
+    tests=(-DCOLLAGE_TESTS=ON -DCOLLAGE_BENCHMARKS=ON)
+  fi
+  needs="$(echo "$without"; part_stamp onnx; part_stamp onnxruntime; part_stamp openvino; part_stamp halide; part_stamp nanobind; ls -d "$COLLAGE_PREFIX"/*-*; echo "$COLLAGE_PREFIX")"
+  if [ $# = 0 ] && [ -f "build/$preset/build.ninja" ] && [ "$needs" = "$(cat "$parts" 2>/dev/null)" ]; then
     return
   fi
-  cmake --preset "$preset" -DCOLLAGE_PREFIX="$COLLAGE_PREFIX" "$@" >&2
-  [ -f "$cache" ] && printf '%s\n' "$needs" >"build/$preset/.parts"
+  cmake --preset "$preset" -DCOLLAGE_PREFIX="$COLLAGE_PREFIX" "${tests[@]}" "$@" >&2
+  [ -f "$cache" ] && printf '%s\n' "$needs" >"$parts"
 }
 
 # build [PRESET] [CMAKE OPTIONS...]: everything of it.
@@ -71,8 +83,13 @@ build_targets() {
   cmake --build "build/$preset" --parallel "$JOBS" --target "$@" >&2
 }
 
-# The program and its backends alone; tests and benchmarks are built of the same objects.
-build_product() { build_targets dev product; }
+# The program and its backends alone, with the packages that they need; all else is built of the same objects.
+build_program() {
+  ensure_packages packages
+  ensure_build_parts dev
+  configure dev
+  cmake --build build/dev --parallel "$JOBS" --target program >&2
+}
 
 # test_targets LABELS: what the tests of these labels are built by; labels are divided by |, none means all.
 test_targets() {

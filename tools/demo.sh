@@ -7,10 +7,10 @@ source tools/packages.sh
 source tools/parts.sh
 source tools/build.sh
 
-ensure_packages
+ensure_packages packages
 ensure_parts demo-model & # beside compiling
 model_part=$!
-build_product
+build_program
 wait "$model_part"
 collage="$ROOT/build/dev/bin/collage"
 model="$(part_dir demo-model)/PP-OCRv6_det_small.onnx"

@@ -1,11 +1,16 @@
 # Debian packages. Sourced by ./dev.
 
-wanted_packages() { grep -v '^#' "$ROOT/tools/packages.txt"; }
+# wanted_packages [LIST...]: of tools/LIST.txt; without a list, of all.
+wanted_packages() {
+  [ $# -gt 0 ] || set -- packages packages_tests
+  local list
+  for list in "$@"; do grep -v '^#' "$ROOT/tools/$list.txt"; done
+}
 
-# Prints the wanted packages that are not installed.
+# missing_packages [LIST...]: prints the wanted packages that are not installed.
 missing_packages() {
-  comm -23 <(wanted_packages | sort) \
-    <(wanted_packages | xargs dpkg-query -W -f='${db:Status-Status} ${Package}\n' 2>/dev/null |
+  comm -23 <(wanted_packages "$@" | sort) \
+    <(wanted_packages "$@" | xargs dpkg-query -W -f='${db:Status-Status} ${Package}\n' 2>/dev/null |
       sed -n 's/^installed //p' | sort)
 }
 
@@ -16,8 +21,9 @@ install_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -q -y --no-install-recommends "$@" >&2
 }
 
+# ensure_packages [LIST...]
 ensure_packages() {
   local missing
-  missing="$(missing_packages)"
+  missing="$(missing_packages "$@")"
   [ -z "$missing" ] || install_packages $missing
 }

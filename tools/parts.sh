@@ -92,7 +92,7 @@ make_onnx() {
   [ -d source ] || { pip_fetch onnx onnx; mkdir source.part; tar xf download/onnx-*.tar.gz -C source.part \
     --strip-components=1; mv source.part source; }
   say "onnx: compiling, about two minutes on one core"
-  "$cmake" -S source -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG -ffile-prefix-map=$PWD=onnx" \
+  "$cmake" -S source -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG --param=ggc-min-heapsize=4000000 -ffile-prefix-map=$PWD=onnx" \
     -DONNX_USE_UNITY_BUILD=ON \
     -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
     -DBUILD_SHARED_LIBS=OFF -DONNX_ML=ON -DONNX_USE_PROTOBUF_SHARED_LIBS=ON -DONNX_BUILD_PYTHON=OFF \

@@ -50,7 +50,7 @@ json to_json(const Symbol& symbol) {
           {"high", symbol.high}};
 }
 
-Symbol symbol_of(const json& from) {
+Symbol symbol_from(const json& from) {
   return {.name = from.at("name").get<std::string>(),
           .input = from.at("input").get<std::uint32_t>(),
           .axis = from.at("axis").get<std::uint32_t>(),
@@ -133,7 +133,7 @@ json to_json(const KernelSet& set) {
 }
 
 KernelSet kernel_set_of(const json& from) {
-  return {.symbols = list_of<Symbol>(from.at("symbols"), symbol_of),
+  return {.symbols = list_of<Symbol>(from.at("symbols"), symbol_from),
           .sizes = list_of<Size>(from.at("sizes"), size_of),
           .inputs = list_of<Terms>(from.at("inputs"), terms_of),
           .outputs = list_of<Terms>(from.at("outputs"), terms_of),

@@ -13,11 +13,7 @@ std::optional<Refusal> refuse_held_ports(const Backend& backend, const Graph& gr
 
 Result<Tensor> view_of(const DynamicOutput& output) {
   if (output.held != nullptr) return output.held->plain();
-  const std::size_t bytes = byte_count(output.type, output.extents);
-  return Tensor{.type = output.type,
-                .extents = output.extents,
-                .data = Buffer(nullptr, {static_cast<const std::byte*>(output.data), bytes}),
-                .strings = {}};
+  return tensor_over(output.type, output.extents, output.data);
 }
 
 Result<Tensor> copy_of(const DynamicOutput& output) {

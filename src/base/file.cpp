@@ -106,6 +106,8 @@ Result<void> write_file(const std::string& path, std::span<const std::string_vie
   return write_and_rename(path, pieces, false);
 }
 
+Result<void> write_file(const std::string& path, std::string_view contents) { return write_file(path, {&contents, 1}); }
+
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);

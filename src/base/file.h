@@ -22,6 +22,7 @@ namespace collage {
 
 /// The same without the two syncs: for files that do not outlive the session.
 [[nodiscard]] Result<void> write_file(const std::string& path, std::span<const std::string_view> pieces);
+[[nodiscard]] Result<void> write_file(const std::string& path, std::string_view contents);
 
 /// The names in a folder, in no order; none for one that cannot be read. To be used in place of
 /// std::filesystem::directory_iterator, whose constructor in libstdc++ ends the program when memory runs out.

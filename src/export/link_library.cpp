@@ -22,7 +22,7 @@ class Workshop {
   explicit Workshop(WorkFolder folder) : folder_(std::move(folder)) {}
 
   [[nodiscard]] Result<void> write(const std::string& name, std::string_view text) const {
-    return write_file(folder_.file(name), {{text}});
+    return write_file(folder_.file(name), text);
   }
 
   [[nodiscard]] Result<void> run(const Words& words) const {

@@ -41,6 +41,14 @@ template <class T>
 /// The elements of a float (f16, bf16, f32, f64) tensor widened to double; nothing for other types.
 [[nodiscard]] std::optional<std::vector<double>> floats_of(const Tensor& tensor);
 
+/// A dense tensor over bytes that somebody else owns and keeps while it is used.
+[[nodiscard]] inline Tensor tensor_over(ElementType type, Extents extents, const void* data) {
+  const std::size_t size = byte_count(type, extents);
+  return {.type = type,
+          .extents = std::move(extents),
+          .data = Buffer(nullptr, {static_cast<const std::byte*>(data), size})};
+}
+
 /// A sequence, an optional or a map of this type with these contents.
 [[nodiscard]] inline Tensor make_container(ValueType type, std::vector<Tensor> items) {
   return Tensor{.container = std::move(type), .items = std::move(items)};

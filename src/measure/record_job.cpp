@@ -128,12 +128,6 @@ Result<Run> load(const RecordJob& job, const Graph& graph, const Region& region,
   return run;
 }
 
-Tensor tensor_over(ElementType type, const Extents& extents, const void* data) {
-  return {.type = type,
-          .extents = extents,
-          .data = Buffer(nullptr, {static_cast<const std::byte*>(data), byte_count(type, extents)})};
-}
-
 Result<void> write_output(const Value& value, const Run& run, std::size_t port, RecordWriter& writer) {
   if (value.type.is_static())
     return writer.add(value.name, tensor_over(value.type.element, value.type.extents(), run.outputs[port].data()));

@@ -27,10 +27,6 @@ constexpr std::size_t kMostPorts = 100'000;
 // ---- writing
 // ---------------------------------------------------------------------------------------------------------
 
-Result<void> write_text(const std::string& path, const std::string& text) {
-  return write_file(path, std::array<std::string_view, 1>{text});
-}
-
 /// Writes an array in the first form that holds its type exactly; its entry of repro.json.
 Result<Json> write_array(const std::string& folder, const std::string& stem, const std::string& name,
                          const Tensor& tensor) {
@@ -228,12 +224,12 @@ std::size_t bundle_bytes(const ReproBundle& bundle) {
 Result<void> write_bundle(const std::string& folder, const std::string& final_path, const ReproBundle& bundle) {
   Json json = description(bundle, final_path);
   if (!bundle.conversion) {
-    COLLAGE_TRY_VOID(write_text(folder + "/region.onnx", export_graph(bundle.graph)));
+    COLLAGE_TRY_VOID(write_file(folder + "/region.onnx", export_graph(bundle.graph)));
     COLLAGE_TRY(json["inputs"], write_arrays(folder, "input", bundle.graph, bundle.graph.inputs, bundle.inputs));
     COLLAGE_TRY(json["outputs"], write_arrays(folder, "output", bundle.graph, bundle.graph.outputs, bundle.expected));
   }
-  COLLAGE_TRY_VOID(write_text(folder + "/README.txt", read_me(bundle, final_path)));
-  return write_text(folder + "/repro.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  COLLAGE_TRY_VOID(write_file(folder + "/README.txt", read_me(bundle, final_path)));
+  return write_file(folder + "/repro.json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result<ReproBundle> read_bundle(const std::string& folder) {

@@ -20,12 +20,6 @@ TrialFailure failure(RefusalReason reason, std::string detail, bool harmful = fa
 
 std::string text_of(const Error& error) { return fmt::format("{}: {}", error.code, error.saw); }
 
-/// Tensor over bytes owned by somebody else.
-Tensor tensor_over(ElementType type, const Extents& extents, const void* data) {
-  const std::size_t size = byte_count(type, extents);
-  return {.type = type, .extents = extents, .data = Buffer(nullptr, {static_cast<const std::byte*>(data), size})};
-}
-
 Comparison compare_exactly(const Tensor& seen, const Tensor& expected) {
   Comparison result;
   result.ok = seen == expected;

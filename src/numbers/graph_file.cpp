@@ -12,7 +12,7 @@
 namespace collage {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kBodyAlignment = 64;
 constexpr std::size_t kInlineLimit = 1024;
 
 /// The bytes of one file of constants, each at a multiple of 64.
@@ -22,9 +22,9 @@ class ConstantsFile {
       : path_(std::move(path)), name_(std::filesystem::path(path_).filename().string()) {}
 
   ConstantPlaces::Place add(const Buffer& bytes) {
-    static constexpr std::array<char, kAlignment> kPadding{};
+    static constexpr std::array<char, kBodyAlignment> kPadding{};
     ConstantPlaces::Place place{.bytes = bytes, .file = name_, .offset = size_};
-    const std::size_t padding = (kAlignment - bytes.size() % kAlignment) % kAlignment;
+    const std::size_t padding = (kBodyAlignment - bytes.size() % kBodyAlignment) % kBodyAlignment;
     pieces_.push_back(bytes.text());
     pieces_.emplace_back(kPadding.data(), padding);
     size_ += bytes.size() + padding;
@@ -67,7 +67,7 @@ Result<ConstantPlaces> write_graph_file(const std::string& path, const Graph& gr
     const auto found = locations.find(id);
     return found == locations.end() ? std::nullopt : std::optional(found->second);
   };
-  COLLAGE_TRY_VOID(write_file(path, std::array<std::string_view, 1>{export_graph(graph, options)}));
+  COLLAGE_TRY_VOID(write_file(path, export_graph(graph, options)));
   return places;
 }
 

@@ -59,9 +59,9 @@ void study(const Graph& graph, const Node& node, Vocabulary& known) {
     for (const Node& inner : body->nodes) study(*body, inner, known);
 }
 
-class Maker {
+class HeldMaker {
  public:
-  Maker(const Graph& graph, std::string name, std::uint64_t seed)
+  HeldMaker(const Graph& graph, std::string name, std::uint64_t seed)
       : name_(std::move(name)), seed_(seed), random_(hash_text(name_, seed)) {
     for (const Node& node : graph.nodes) study(graph, node, known_);
   }
@@ -160,7 +160,7 @@ Result<Tensor> make_held_input(const Graph& graph, ValueId input, std::uint64_t 
   if (is_open)
     return fail(ExitCode::kBadInput, "input/unbound", value.name, to_string(value.type),
                 "known extents: --shape " + value.name + "=...");
-  return Maker(graph, value.name, seed).make(value.type);
+  return HeldMaker(graph, value.name, seed).make(value.type);
 }
 
 }  // namespace collage

@@ -106,7 +106,7 @@ Result<void> RecordWriter::finish() {
     if (entry.slack != 0) values.back()["slack"] = entry.slack;
   }
   const std::string index = to_line({{"schema", kSchema}, {"bytes", aligned(size_)}, {"values", values}});
-  if (auto written = write_file(path_ + ".json", std::array<std::string_view, 1>{index}); !written)
+  if (auto written = write_file(path_ + ".json", index); !written)
     return fail(ExitCode::kIo, "record/cannot-write", path_, written.error().saw, "room for the record");
   return {};
 }

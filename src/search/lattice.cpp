@@ -67,9 +67,9 @@ class Index {
   std::unordered_set<std::uint32_t, Hash, Equal> numbers_;
 };
 
-class Builder {
+class LatticeBuilder {
  public:
-  Builder(const Problem& problem, std::size_t max_sets) : problem_(problem), max_sets_(max_sets) {
+  LatticeBuilder(const Problem& problem, std::size_t max_sets) : problem_(problem), max_sets_(max_sets) {
     lattice_.layers.resize(problem.size() + 1);
     seen_.assign(problem.groups.size(), 0);
     wanted_.assign(problem.size(), 0);
@@ -219,7 +219,7 @@ class Builder {
 }  // namespace
 
 Lattice make_lattice(const Problem& problem, std::size_t max_sets_per_layer) {
-  return Builder(problem, max_sets_per_layer).run();
+  return LatticeBuilder(problem, max_sets_per_layer).run();
 }
 
 }  // namespace collage

@@ -25,10 +25,10 @@ struct SameRegion {
   bool operator()(const Region* a, const Region* b) const { return *a == *b && a->outputs == b->outputs; }
 };
 
-class Builder {
+class ProblemBuilder {
  public:
-  Builder(const Graph& graph, const Uses& uses, std::span<const SearchCandidate> candidates,
-          const BoundaryTable& boundaries, const SearchOptions& options) {
+  ProblemBuilder(const Graph& graph, const Uses& uses, std::span<const SearchCandidate> candidates,
+                 const BoundaryTable& boundaries, const SearchOptions& options) {
     problem_.graph = &graph;
     problem_.uses = &uses;
     problem_.candidates = candidates;
@@ -323,7 +323,7 @@ std::optional<std::int64_t> boundary_ns(const std::optional<BoundaryChoice>& cho
 
 Result<Problem> make_problem(const Graph& graph, const Uses& uses, std::span<const SearchCandidate> candidates,
                              const BoundaryTable& boundaries, const SearchOptions& options) {
-  return Builder(graph, uses, candidates, boundaries, options).run();
+  return ProblemBuilder(graph, uses, candidates, boundaries, options).run();
 }
 
 }  // namespace collage

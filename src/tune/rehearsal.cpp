@@ -79,7 +79,7 @@ std::string keep_proposals(const Outcome& outcome, const std::string& file) {
   if (outcome.refusal || !outcome.pool) return {};
   const std::vector<std::uint8_t> bytes = Json::to_cbor(to_json(*outcome.pool));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return write_file(file, {&text, 1}) ? file : std::string();
+  return write_file(file, text) ? file : std::string();
 }
 
 Json to_json(const std::optional<Refusal>& refusal) { return refusal ? collage::to_json(*refusal) : Json(nullptr); }

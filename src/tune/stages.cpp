@@ -249,8 +249,7 @@ Result<ImportedModel> import_model(const PrepareOptions& options, const WorkFold
   COLLAGE_TRY(model.constants, write_graph_file(model.imported_file, graph));
   if (model.imported.bound_model.empty()) return model;
   model.original_file = folder.file("original.onnx");
-  const std::string_view bytes = model.imported.bound_model;
-  COLLAGE_TRY_VOID(write_file(model.original_file, {&bytes, 1}));
+  COLLAGE_TRY_VOID(write_file(model.original_file, model.imported.bound_model));
   return model;
 }
 

@@ -74,8 +74,7 @@ void ask_vendors(ImportOptions& options, Registry& registry, std::vector<std::st
 void ask_types_in(ImportOptions& options, WorkerProcess& worker, const WorkFolder& folder) {
   options.vendor_types = [&worker, &folder](const std::string& model) -> Result<Types> {
     const std::string file = folder.file("vendor.onnx");
-    const std::string_view bytes = model;
-    COLLAGE_TRY_VOID(write_file(file, {&bytes, 1}));
+    COLLAGE_TRY_VOID(write_file(file, model));
     return types_of_worker(worker, file);
   };
 }

@@ -8,7 +8,7 @@ namespace collage::onednn {
 namespace {
 
 /// What lies between the convolutions of one strip.
-constexpr std::int64_t kStripBytes = 768 * 1024;
+constexpr std::int64_t kMostBetween = 768 * 1024;
 /// Values between that are smaller than this stay in a cache anyway.
 constexpr std::int64_t kLeastBytes = 2 * 1024 * 1024;
 
@@ -59,8 +59,8 @@ std::int64_t bytes_between(const Makers& makers, std::int64_t count, std::int64_
 
 std::int64_t rows_in_strip(const Makers& makers, std::int64_t element_bytes) {
   std::int64_t count = 1;
-  while (bytes_between(makers, 2 * count, element_bytes) <= kStripBytes) count *= 2;
-  while (bytes_between(makers, count + 1, element_bytes) <= kStripBytes) ++count;
+  while (bytes_between(makers, 2 * count, element_bytes) <= kMostBetween) count *= 2;
+  while (bytes_between(makers, count + 1, element_bytes) <= kMostBetween) ++count;
   return count;
 }
 
@@ -70,7 +70,7 @@ int rows_part(Composer& composer, int tensor, const Extents& extents, std::int64
   return composer.part(tensor, {1, extents[1], end - begin, extents[3]}, {}, (begin - origin) * row_elements(extents));
 }
 
-std::string family_of(const ConvolutionFacts& facts, const Choice& choice) {
+std::string series_family(const ConvolutionFacts& facts, const Choice& choice) {
   if (facts.is_depthwise()) return "jit_dw";
   return choice.family + (choice.family == "brgconv" && is_pointwise(facts) ? "_1x1" : "");
 }
@@ -104,7 +104,7 @@ bool gains_from_strips(const Analysis& analysis) {
   for (const Analysis& maker : analysis.makers)
     if (convolution_of(maker).in.size() != 4 || convolution_of(maker).in[0] != 1) return false;
   return bytes_between(analysis.makers, convolution_of(analysis.makers.back()).out[2], sizeof(float)) >= kLeastBytes &&
-         bytes_between(analysis.makers, 1, sizeof(float)) <= kStripBytes;
+         bytes_between(analysis.makers, 1, sizeof(float)) <= kMostBetween;
 }
 
 Lowering lower_series(Composer& composer, const Analysis& analysis, const Choice& choice) {
@@ -117,7 +117,7 @@ Lowering lower_series(Composer& composer, const Analysis& analysis, const Choice
   std::vector<int> between;
   for (std::size_t i = 0; i < makers.size(); ++i) {
     const ConvolutionFacts& facts = convolution_of(makers[i]);
-    auto op = convolution_op(composer, makers[i], family_of(facts, choice), kLast, -1, -1);
+    auto op = convolution_op(composer, makers[i], series_family(facts, choice), kLast, -1, -1);
     if (!op) return std::unexpected(op.error());
     whole.push_back(std::move(*op));
     if (i + 1 < makers.size()) between.push_back(composer.temporary({1, facts.out[1], 1, facts.out[3]}, kLast));

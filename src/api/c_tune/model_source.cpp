@@ -23,7 +23,7 @@ Result<ModelSource> ModelSource::from(const char* path, const void* bytes, std::
   source.path_ = folder.file("model.onnx");
   source.folder_.emplace(std::move(folder));
   const std::string_view contents(static_cast<const char*>(bytes), byte_count);
-  COLLAGE_TRY_VOID(write_file(source.path_, {&contents, 1}));
+  COLLAGE_TRY_VOID(write_file(source.path_, contents));
   return source;
 }
 

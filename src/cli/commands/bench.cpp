@@ -67,8 +67,7 @@ int run_bench(const BenchCommand& options) {
     return console.failure(shown.error());
   if (!options.plot.empty()) {
     const std::string picture = plot_of(*report);
-    const std::string_view piece = picture;
-    if (auto written = write_file(options.plot, {&piece, 1}); !written) return console.failure(written.error());
+    if (auto written = write_file(options.plot, picture); !written) return console.failure(written.error());
   }
   return static_cast<int>(code);
 }

@@ -100,8 +100,7 @@ Result<Answer> show(const DbCommand& options, Store& store) { return records(opt
 Result<Answer> export_to(const DbCommand& options, Store& store) {
   COLLAGE_TRY(const std::vector<FoundCost> found, wanted_costs(options, store));
   const std::string lines = export_costs(found);
-  const std::string_view piece = lines;
-  COLLAGE_TRY_VOID(write_file(options.file, {&piece, 1}));
+  COLLAGE_TRY_VOID(write_file(options.file, lines));
   return Answer{.text = fmt::format("{}: {} costs\n", options.file, found.size()),
                 .json = {{"schema", "collage.db-export/1"}, {"file", options.file}, {"costs", found.size()}}};
 }

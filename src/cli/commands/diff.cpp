@@ -35,8 +35,7 @@ int run_diff(const DiffCommand& options) {
                 diff_plans({.name = options.a, .plan = &a.plan}, {.name = options.b, .plan = &b.plan}));
     if (options.page.empty()) return console.result(to_text(diff), to_json(diff));
     const std::string page = diff_page(diff);
-    const std::string_view piece = page;
-    COLLAGE_TRY_VOID(write_file(options.page, {&piece, 1}));
+    COLLAGE_TRY_VOID(write_file(options.page, page));
     return console.result(fmt::format("{}: {:.0f} kB\n", options.page, static_cast<double>(page.size()) / 1000),
                           to_json(diff));
   }();

@@ -34,7 +34,7 @@ Result<std::string> write_files(const ExplainCommand& options, const ExplainRepo
                                    {options.dot, report.dot},
                                    {options.onnx, report.onnx}}) {
     if (path.empty()) continue;
-    COLLAGE_TRY_VOID(write_file(path, {&made, 1}));
+    COLLAGE_TRY_VOID(write_file(path, made));
     text += fmt::format("{}: {:.0f} kB\n", path, static_cast<double>(made.size()) / 1000);
   }
   return text;

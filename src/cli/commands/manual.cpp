@@ -26,8 +26,7 @@ std::string completion_of(const std::string& shell, const CommandFacts& program)
 Result<void> write_pages(const CommandFacts& program, const std::string& folder) {
   for (const CommandFacts* const command : all_commands(program)) {
     const std::string page = man_page(*command, version_number());
-    const std::string_view piece = page;
-    COLLAGE_TRY_VOID(write_file(folder + "/" + page_name(*command) + ".1", {&piece, 1}));
+    COLLAGE_TRY_VOID(write_file(folder + "/" + page_name(*command) + ".1", page));
   }
   return {};
 }

@@ -17,14 +17,12 @@ struct ReportCommand {
   std::string csv;   ///< likewise of the table
 };
 
-Result<void> write_text(const std::string& path, std::string_view text) { return write_file(path, {&text, 1}); }
-
 int run_list(const ReportCommand& options) {
   Console console(options.common);
   const auto shown = [&]() -> Result<void> {
     COLLAGE_TRY(const PlanList list, list_plans(options.paths));
-    if (!options.page.empty()) COLLAGE_TRY_VOID(write_text(options.page, list_page(list)));
-    if (!options.csv.empty()) COLLAGE_TRY_VOID(write_text(options.csv, to_csv(list)));
+    if (!options.page.empty()) COLLAGE_TRY_VOID(write_file(options.page, list_page(list)));
+    if (!options.csv.empty()) COLLAGE_TRY_VOID(write_file(options.csv, to_csv(list)));
     return console.result(to_text(list), to_json(list));
   }();
   return shown ? static_cast<int>(ExitCode::kGood) : console.failure(shown.error());

@@ -140,8 +140,7 @@ Result<int> serve_until_stopped(const ServeCommand& options, Service& service, C
                                          .most_connections = options.connections,
                                          .client_timeout = std::chrono::milliseconds(std::llround(client_s * 1000))}));
   const std::string port = std::to_string(server->port()) + "\n";
-  const std::string_view text = port;
-  if (!options.port_file.empty()) COLLAGE_TRY_VOID(write_file(options.port_file, {&text, 1}));
+  if (!options.port_file.empty()) COLLAGE_TRY_VOID(write_file(options.port_file, port));
   for (const auto& host : service.models()) console.note(described(*host));
   console.note(fmt::format("serving on http://{}:{}", options.host, server->port()));
   const std::stop_callback on_stop(stop, [&] {

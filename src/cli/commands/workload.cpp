@@ -21,19 +21,19 @@ struct WorkloadCommand {
   CLI::App* command = nullptr;
 };
 
-struct Shown {
+struct Listing {
   std::string text;
   std::string json;
 };
 
-Shown list_names() {
-  Shown shown;
+Listing list_names() {
+  Listing shown;
   for (std::string_view name : workload_names()) shown.text += fmt::format("{}\n", name);
   shown.json = nlohmann::ordered_json{{"schema", "collage.workloads/1"}, {"names", workload_names()}}.dump(2);
   return shown;
 }
 
-Result<Shown> write(const WorkloadCommand& options) {
+Result<Listing> write(const WorkloadCommand& options) {
   if (options.name.empty()) {
     COLLAGE_TRY_VOID(refuse_given(*options.command,
                                   {"--output", "--batch", "--seq", "--layers", "--dynamic", "--dynamic-seq", "--seed"},
@@ -47,15 +47,14 @@ Result<Shown> write(const WorkloadCommand& options) {
   ExportOptions export_options;
   export_options.keep_ids = false;
   const std::string bytes = export_graph(graph, export_options);
-  const std::string_view piece = bytes;
-  COLLAGE_TRY_VOID(write_file(options.output, {&piece, 1}));
-  return Shown{fmt::format("{}: {}, {} nodes, {:.1f} MB\n", options.output, options.name, graph.nodes.size(),
-                           static_cast<double>(bytes.size()) / 1e6),
-               nlohmann::ordered_json{{"schema", "collage.workload/1"},
-                                      {"file", options.output},
-                                      {"nodes", graph.nodes.size()},
-                                      {"bytes", bytes.size()}}
-                   .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)};
+  COLLAGE_TRY_VOID(write_file(options.output, bytes));
+  return Listing{fmt::format("{}: {}, {} nodes, {:.1f} MB\n", options.output, options.name, graph.nodes.size(),
+                             static_cast<double>(bytes.size()) / 1e6),
+                 nlohmann::ordered_json{{"schema", "collage.workload/1"},
+                                        {"file", options.output},
+                                        {"nodes", graph.nodes.size()},
+                                        {"bytes", bytes.size()}}
+                     .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)};
 }
 
 int run_workload(const WorkloadCommand& options) {

@@ -22,17 +22,17 @@ namespace fs = std::filesystem;
 constexpr const char* kAllowed = "a relative path inside the model's folder";
 
 /// Closed when it goes.
-class Descriptor {
+class FileDescriptor {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
+  explicit FileDescriptor(int number) : number_(number) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
     std::swap(number_, other.number_);
     return *this;
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() {
     if (number_ >= 0) ::close(number_);
   }
   [[nodiscard]] int number() const { return number_; }
@@ -51,11 +51,11 @@ std::string shown(const std::string& path) {
 constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 /// -1 and errno: EXDEV for a path that leads out of the folder, ENOSYS where the kernel has no such call.
-Descriptor open_beneath(const fs::path& folder, const fs::path& file, std::uint64_t more = 0) {
-  const Descriptor root(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root.is_open()) return Descriptor(-1);
+FileDescriptor open_beneath(const fs::path& folder, const fs::path& file, std::uint64_t more = 0) {
+  const FileDescriptor root(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root.is_open()) return FileDescriptor(-1);
   const open_how how{.flags = kFlags, .mode = 0, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | more};
-  return Descriptor(static_cast<int>(::syscall(SYS_openat2, root.number(), file.c_str(), &how, sizeof how)));
+  return FileDescriptor(static_cast<int>(::syscall(SYS_openat2, root.number(), file.c_str(), &how, sizeof how)));
 }
 
 /// Where the file lies in this folder once links are followed; empty when it does not.
@@ -74,27 +74,27 @@ fs::path part_inside(const fs::path& folder, const fs::path& file) {
 
 /// A link with an absolute target, or into the real folder, may lead to a file inside. That file is opened by its real
 /// place, with no link left to follow.
-Descriptor open_where_links_lead(const ModelFolders& folders, const fs::path& file, bool has_call) {
+FileDescriptor open_where_links_lead(const ModelFolders& folders, const fs::path& file, bool has_call) {
   for (const std::string& folder : {folders.named, folders.real}) {
     const fs::path part = folder.empty() ? fs::path() : part_inside(folder, fs::path(folders.named) / file);
     if (part.empty()) continue;
     std::error_code error;
     const fs::path root = fs::canonical(folder, error);
     if (has_call) return open_beneath(root, part, RESOLVE_NO_SYMLINKS);
-    return Descriptor(::open((root / part).c_str(), kFlags | O_NOFOLLOW));
+    return FileDescriptor(::open((root / part).c_str(), kFlags | O_NOFOLLOW));
   }
   errno = EXDEV;
-  return Descriptor(-1);
+  return FileDescriptor(-1);
 }
 
-Descriptor open_file(const ModelFolders& folders, const fs::path& file) {
-  Descriptor opened = open_beneath(folders.named, file);
+FileDescriptor open_file(const ModelFolders& folders, const fs::path& file) {
+  FileDescriptor opened = open_beneath(folders.named, file);
   if (opened.is_open() || (errno != EXDEV && errno != ENOSYS && errno != EPERM)) return opened;
   const bool has_call = errno == EXDEV;
   std::error_code ignored;
   if (!has_call && !fs::exists(fs::symlink_status(fs::path(folders.named) / file, ignored))) {
     errno = ENOENT;
-    return Descriptor(-1);
+    return FileDescriptor(-1);
   }
   return open_where_links_lead(folders, file, has_call);
 }
@@ -118,7 +118,7 @@ Result<Buffer> map_beside_model(const ModelFolders& folders, const std::string& 
     return bad_external_data(where, "external data, but no folder to read it from", "data inside the model");
   COLLAGE_TRY_VOID(check_location(location, where));
   const std::string full = (fs::path(folders.named) / location).string();
-  const Descriptor file = open_file(folders, location);
+  const FileDescriptor file = open_file(folders, location);
   if (!file.is_open() && (errno == ENOENT || errno == ENOTDIR))
     return fail(ExitCode::kIo, "import/not-found", where, "no file '" + shown(full) + "'",
                 "the model's external data next to it");

@@ -26,7 +26,7 @@ class Joined {
   std::vector<std::size_t> parent_;
 };
 
-std::string runner(const PlanStep& step) { return is_view(step) ? step.backend : who(step); }
+std::string runner_of(const PlanStep& step) { return is_view(step) ? step.backend : who(step); }
 
 /// A node that a step recomputes for itself is another step's.
 std::vector<std::string> own_nodes(const PlanStep& step) {
@@ -40,7 +40,7 @@ std::vector<std::string> own_nodes(const PlanStep& step) {
 void add_step(const Plan& plan, std::size_t s, DiffSide& side) {
   const PlanStep& step = plan.steps[s];
   side.steps.push_back(s);
-  side.who.push_back(runner(step));
+  side.who.push_back(runner_of(step));
   side.nodes.push_back(own_nodes(step));
   side.us += to_us(step.cost_ns);
   side.estimated |= step.is_estimated;

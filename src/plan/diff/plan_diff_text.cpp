@@ -12,30 +12,30 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMostParts = 30;
-constexpr std::size_t kMostNames = 2;
-constexpr std::size_t kLongestName = 40;
+constexpr std::size_t kMostListed = 2;
+constexpr std::size_t kLongestNode = 40;
 
 double measured_us(const Plan& plan) { return plan.report ? plan.report->search.measured_us : 0; }
 
 std::string nodes_text(const std::vector<std::string>& nodes) {
   std::string text;
-  for (std::size_t n = 0; n < std::min(kMostNames, nodes.size()); ++n)
-    text += (n == 0 ? "" : " ") + shortened(nodes[n], kLongestName);
-  return nodes.size() > kMostNames ? text + fmt::format(" and {} more", nodes.size() - kMostNames) : text;
+  for (std::size_t n = 0; n < std::min(kMostListed, nodes.size()); ++n)
+    text += (n == 0 ? "" : " ") + shortened(nodes[n], kLongestNode);
+  return nodes.size() > kMostListed ? text + fmt::format(" and {} more", nodes.size() - kMostListed) : text;
 }
 
-/// Each name once, with how often it stands there; at most kMostNames of them.
+/// Each name once, with how often it stands there; at most kMostListed of them.
 std::string who_text(const DiffSide& side) {
   std::string text;
   std::vector<std::string> seen;
   for (const std::string& name : side.who) {
     if (std::ranges::find(seen, name) != seen.end()) continue;
     seen.push_back(name);
-    if (seen.size() > kMostNames) continue;
+    if (seen.size() > kMostListed) continue;
     const auto count = std::ranges::count(side.who, name);
     text += (text.empty() ? "" : ", ") + name + (count > 1 ? fmt::format(" x {}", count) : "");
   }
-  if (seen.size() > kMostNames) text += fmt::format(" and {} others", seen.size() - kMostNames);
+  if (seen.size() > kMostListed) text += fmt::format(" and {} others", seen.size() - kMostListed);
   return text.empty() ? "nothing" : text;
 }
 

@@ -14,7 +14,7 @@ namespace collage {
 namespace {
 
 constexpr std::size_t kNamesInBox = 3;
-constexpr std::size_t kLongestName = 60;  ///< bytes
+constexpr std::size_t kLongestLabel = 60;  ///< bytes
 /// Light enough for black text.
 constexpr std::array kColours = {"#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6",
                                  "#fb9a99", "#ffff99", "#8dd3c7", "#d9d9d9"};
@@ -64,7 +64,7 @@ class DotWriter {
 
   std::string add_end(const PlanBody& plan, PlanIndex value, const std::string& name) {
     text_ += fmt::format("  {} [shape=ellipse, label={}];\n", name,
-                         quoted_label(shortened(plan.values[value].name, kLongestName)));
+                         quoted_label(shortened(plan.values[value].name, kLongestLabel)));
     return name;
   }
 
@@ -74,15 +74,16 @@ class DotWriter {
         step.cost_ns == 0 ? "" : fmt::format("{}{:.1f} us", step.is_estimated ? "~" : "", to_us(step.cost_ns));
     const auto colour = colours_.find(step.backend);
     // A line break in a label is a backslash and an n, which quoting would break up.
-    text_ += fmt::format(
-        "  {} [fillcolor=\"{}\"{}, label={}];\n", name, colour == colours_.end() ? "white" : colour->second,
-        is_view(step) ? ", style=\"filled,dashed\"" : "",
-        lines({fmt::format("{}: {}", index, who(step)), shortened(what(plan, step, kNamesInBox), kLongestName), time}));
+    text_ +=
+        fmt::format("  {} [fillcolor=\"{}\"{}, label={}];\n", name, colour == colours_.end() ? "white" : colour->second,
+                    is_view(step) ? ", style=\"filled,dashed\"" : "",
+                    lines({fmt::format("{}: {}", index, who(step)),
+                           shortened(what(plan, step, kNamesInBox), kLongestLabel), time}));
     std::size_t number = 0;
     for (const PlanBody& body : bodies_of(step)) {
       const std::string inside = fmt::format("{}b{}_", name, number++);
       text_ += fmt::format("  subgraph cluster_{} {{\n  label={};\n", inside,
-                           quoted_label(shortened(body.name, kLongestName)));
+                           quoted_label(shortened(body.name, kLongestLabel)));
       add(body, inside);
       text_ += "  }\n";
     }

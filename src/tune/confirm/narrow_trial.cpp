@@ -28,7 +28,7 @@ constexpr double kTrialShare = 0.2;
 constexpr double kHarmless = 0.6;
 constexpr double kLeastOfRounding = 0.02;
 /// Of the bound: beyond it the nodes that may round all the same are so few that they do not pay for finding them.
-constexpr double kHopeless = 2.5;
+constexpr double kMostError = 2.5;
 /// Kernels that fail where they are needed are replaced: so many plans at most.
 constexpr int kMostPlans = 16;
 
@@ -52,7 +52,7 @@ TrialEnd judge_plan(const TuneTask& task, const MeasureEnv& env, Contestant& mad
   const auto keeps = keeps_bound(task, env, made, contest);
   if (!keeps) return TrialEnd::kFailed;
   if (*keeps || made.share.has_reserve()) return TrialEnd::kJudged;
-  if (made.share.largest <= kHopeless) {
+  if (made.share.largest <= kMostError) {
     widen_nodes(task, env, made, priced, contest);
     return TrialEnd::kJudged;
   }

@@ -257,8 +257,7 @@ void note_end(const MeasureEnv& env, Priced& priced) {
 Result<void> write_cost_table(const TuneTask& task, const Priced& priced) {
   if (task.options.cost_table.empty()) return {};
   const std::string table = cost_table(task.graph(), priced.pool.candidates, priced.costs);
-  const std::string_view piece = table;
-  return write_file(task.options.cost_table, {&piece, 1});
+  return write_file(task.options.cost_table, table);
 }
 
 /// What is true of candidates that were left over just now.

@@ -18,7 +18,7 @@ namespace collage {
 namespace {
 
 /// The part of its time that a kernel may hope to take with other settings; never less than its roofline.
-constexpr double kHope = 0.6;
+constexpr double kHopedTime = 0.6;
 /// Near shapes whose best settings are tried first.
 constexpr std::size_t kNear = 3;
 
@@ -135,7 +135,7 @@ class ScheduleTuner {
   }
 
   [[nodiscard]] Hope hope_of(std::size_t k) const {
-    const auto hoped = static_cast<std::int64_t>(kHope * static_cast<double>(kernels_[k].ns));
+    const auto hoped = static_cast<std::int64_t>(kHopedTime * static_cast<double>(kernels_[k].ns));
     const std::int64_t least = search_.bounds != nullptr ? search_.bounds->roofline(groups_[k].regions[0]) : 0;
     return {.candidates = groups_[k].candidates, .ns = std::min(kernels_[k].ns, std::max(hoped, least))};
   }

@@ -16,7 +16,7 @@ constexpr double kWorthAPoint = 0.04;
 /// Neighbours nearer than this ratio are alike.
 constexpr double kNearShare = 1.05;
 /// A kernel this far behind everywhere, as a logarithm, has no hope.
-constexpr double kHopeless = 0.1;
+constexpr double kHopelessLoss = 0.1;
 /// What a kernel must gain, as a logarithm, over the neighbour's to take its place.
 constexpr double kSteady = 0.02;
 
@@ -131,7 +131,7 @@ class Chooser {
   void drop_hopeless() {
     for (std::size_t k = 0; k < asked_.size(); ++k)
       asked_[k] =
-          std::ranges::any_of(timed_, [&](const auto& entry) { return loss_of(entry.second.ns, k) < kHopeless; });
+          std::ranges::any_of(timed_, [&](const auto& entry) { return loss_of(entry.second.ns, k) < kHopelessLoss; });
     // Whatever the points are, some kernel takes every shape.
     asked_[kept().front()] = true;
   }

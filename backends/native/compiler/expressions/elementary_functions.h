@@ -7,6 +7,9 @@
 
 namespace collage::native {
 
+/// The constant as an f32.
+[[nodiscard]] inline Halide::Expr f32(double value) { return Halide::Expr(static_cast<float>(value)); }
+
 [[nodiscard]] Halide::Expr sigmoid(const Halide::Expr& x);
 [[nodiscard]] Halide::Expr tanh_of(const Halide::Expr& x);
 [[nodiscard]] Halide::Expr sinh_of(const Halide::Expr& x);

@@ -36,7 +36,6 @@ struct Place {
   [[nodiscard]] ElementType result() const { return graph.value(node.outputs[0]).type.element; }
 };
 
-Expr f(double value) { return Expr(static_cast<float>(value)); }
 Expr zero_of(const Expr& x) { return Halide::Internal::make_zero(x.type()); }
 Expr one_of(const Expr& x) { return Halide::Internal::make_one(x.type()); }
 
@@ -49,8 +48,8 @@ Expr chosen(const Place& at) {
 Expr gelu(const Place& at) {
   const Expr& x = at.x();
   if (attribute_or<std::string>(at.node, "approximate", "none") == "tanh")
-    return f(0.5) * x * (f(1) + tanh_of(f(0.7978845608028654) * (x + f(0.044715) * x * x * x)));
-  return f(0.5) * x * (f(1) + Halide::erf(x * f(0.7071067811865476)));
+    return f32(0.5) * x * (f32(1) + tanh_of(f32(0.7978845608028654) * (x + f32(0.044715) * x * x * x)));
+  return f32(0.5) * x * (f32(1) + Halide::erf(x * f32(0.7071067811865476)));
 }
 
 Expr divided(const Expr& a, const Expr& b) {
@@ -129,7 +128,9 @@ Expr folded(const Place& at, Expr (*join)(Expr, Expr)) {
   return result;
 }
 
-Expr hard_sigmoid(const Expr& x, float alpha, float beta) { return Halide::clamp(f(alpha) * x + f(beta), f(0), f(1)); }
+Expr hard_sigmoid(const Expr& x, float alpha, float beta) {
+  return Halide::clamp(f32(alpha) * x + f32(beta), f32(0), f32(1));
+}
 
 Expr sign_of(const Expr& x) {
   return select(x > zero_of(x), one_of(x), x < zero_of(x), zero_of(x) - one_of(x), zero_of(x));
@@ -137,8 +138,8 @@ Expr sign_of(const Expr& x) {
 
 Expr shrunk(const Place& at) {
   const float limit = at.number("lambd", 0.5F);
-  const Expr bias = f(at.number("bias", 0.F));
-  return select(at.x() < f(-limit), at.x() + bias, at.x() > f(limit), at.x() - bias, f(0));
+  const Expr bias = f32(at.number("bias", 0.F));
+  return select(at.x() < f32(-limit), at.x() + bias, at.x() > f32(limit), at.x() - bias, f32(0));
 }
 
 using Rule = std::function<Expr(const Place&)>;
@@ -160,12 +161,14 @@ const std::map<std::string, Rule, std::less<>>& float_rules() {
       {"Celu",
        [](const Place& at) {
          const float alpha = at.number("alpha", 1.F);
-         return Halide::max(at.x(), f(0)) + Halide::min(f(alpha) * expm1_of(at.x() / f(alpha)), f(0));
+         return Halide::max(at.x(), f32(0)) + Halide::min(f32(alpha) * expm1_of(at.x() / f32(alpha)), f32(0));
        }},
       {"Cos", of_float(cos_of)},
       {"Cosh", of_float(cosh_of)},
       {"Elu",
-       [](const Place& at) { return select(at.x() < f(0), f(at.number("alpha", 1.F)) * expm1_of(at.x()), at.x()); }},
+       [](const Place& at) {
+         return select(at.x() < f32(0), f32(at.number("alpha", 1.F)) * expm1_of(at.x()), at.x());
+       }},
       {"Erf", [](const Place& at) { return Halide::erf(at.x()); }},
       {"Exp", [](const Place& at) { return Halide::exp(at.x()); }},
       {"Floor", [](const Place& at) { return Halide::floor(at.x()); }},
@@ -175,29 +178,30 @@ const std::map<std::string, Rule, std::less<>>& float_rules() {
       {"HardSwish", [](const Place& at) { return at.x() * hard_sigmoid(at.x(), 1.F / 6.F, 0.5F); }},
       {"IsNaN", [](const Place& at) { return Halide::is_nan(at.x()); }},
       {"LeakyRelu",
-       [](const Place& at) { return select(at.x() < f(0), f(at.number("alpha", 0.01F)) * at.x(), at.x()); }},
+       [](const Place& at) { return select(at.x() < f32(0), f32(at.number("alpha", 0.01F)) * at.x(), at.x()); }},
       {"Log", [](const Place& at) { return Halide::log(at.x()); }},
       {"Mish", [](const Place& at) { return at.x() * tanh_of(softplus(at.x())); }},
-      {"PRelu", [](const Place& at) { return select(at.x() < f(0), at.y() * at.x(), at.x()); }},
-      {"Reciprocal", [](const Place& at) { return f(1) / at.x(); }},
+      {"PRelu", [](const Place& at) { return select(at.x() < f32(0), at.y() * at.x(), at.x()); }},
+      {"Reciprocal", [](const Place& at) { return f32(1) / at.x(); }},
       {"Round", [](const Place& at) { return Halide::round(at.x()); }},
       {"Selu",
        [](const Place& at) {
          const float alpha = at.number("alpha", 1.67326319217681884765625F);
          const float gamma = at.number("gamma", 1.05070102214813232421875F);
-         return f(gamma) * select(at.x() > f(0), at.x(), f(alpha) * expm1_of(at.x()));
+         return f32(gamma) * select(at.x() > f32(0), at.x(), f32(alpha) * expm1_of(at.x()));
        }},
       {"Shrink", shrunk},
       {"Sigmoid", of_float(sigmoid)},
       {"Sin", of_float(sin_of)},
       {"Sinh", of_float(sinh_of)},
       {"Softplus", of_float(softplus)},
-      {"Softsign", [](const Place& at) { return at.x() / (f(1) + Halide::abs(at.x())); }},
+      {"Softsign", [](const Place& at) { return at.x() / (f32(1) + Halide::abs(at.x())); }},
       {"Sqrt", [](const Place& at) { return Halide::sqrt(at.x()); }},
-      {"Swish", [](const Place& at) { return at.x() * sigmoid(f(at.number("alpha", 1.F)) * at.x()); }},
+      {"Swish", [](const Place& at) { return at.x() * sigmoid(f32(at.number("alpha", 1.F)) * at.x()); }},
       {"Tan", of_float(tan_of)},
       {"Tanh", of_float(tanh_of)},
-      {"ThresholdedRelu", [](const Place& at) { return select(at.x() > f(at.number("alpha", 1.F)), at.x(), f(0)); }}};
+      {"ThresholdedRelu",
+       [](const Place& at) { return select(at.x() > f32(at.number("alpha", 1.F)), at.x(), f32(0)); }}};
   return rules;
 }
 
@@ -223,7 +227,7 @@ const std::map<std::string, Rule, std::less<>>& common_rules() {
       {"Max", [](const Place& at) { return folded(at, [](Expr a, Expr b) { return Halide::max(a, b); }); }},
       {"Mean",
        [](const Place& at) {
-         return folded(at, [](Expr a, Expr b) { return a + b; }) / f(static_cast<double>(at.in.size()));
+         return folded(at, [](Expr a, Expr b) { return a + b; }) / f32(static_cast<double>(at.in.size()));
        }},
       {"Min", [](const Place& at) { return folded(at, [](Expr a, Expr b) { return Halide::min(a, b); }); }},
       {"Mod", modulo},
