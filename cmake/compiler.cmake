@@ -50,7 +50,10 @@ else()
 endif()
 target_include_directories(collage_flags INTERFACE "${PROJECT_SOURCE_DIR}/src")
 # GCC looks for memory to free from so many kilobytes on: a tenth of its time, for sources that take 2 GB at most.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+cmake_host_system_information(RESULT COLLAGE_PROCESSORS QUERY NUMBER_OF_LOGICAL_CORES)
+cmake_host_system_information(RESULT memory_mb QUERY TOTAL_PHYSICAL_MEMORY)
+math(EXPR COLLAGE_MEMORY_EACH_MB "${memory_mb} / ${COLLAGE_PROCESSORS}")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND COLLAGE_MEMORY_EACH_MB GREATER 4000)
   target_compile_options(collage_flags INTERFACE --param=ggc-min-heapsize=4000000)
 endif()
 

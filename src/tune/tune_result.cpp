@@ -162,6 +162,7 @@ TuneReport report_on(const TuneResult& result, const CoverBounds& bounds, const 
   if (options.for_library) report.library_cost = library_cost(result.contest);
   if (bounds.best) report.cover = to_text(result.task.graph(), *bounds.best);
   report.cover_us = microseconds(bounds.cover_ns);
+  report.second_half_gain = result.priced.second_half_gain;
   report.model_bound_us = microseconds(bounds.model_ns);
   report.proven_bound_us = microseconds(bounds.proven_ns);
   const PriceCounts counts = result.priced.counts();

@@ -57,6 +57,10 @@ struct LazyMeasuring {
   /// or there is no time for more.
   std::function<bool()> is_over;
   std::function<void(std::size_t measured)> progress;
+  /// Whether half of the time is over, and who is told at the end what the best cover of candidates known by then costs
+  /// and what the best cover costs: what the second half gained says what more time may bring.
+  std::function<bool()> is_half_over = [] { return false; };
+  std::function<void(std::int64_t halfway_ns, std::int64_t best_ns)> gained = [](std::int64_t, std::int64_t) {};
 };
 
 /// Costs by candidate of request.pool: measured or sampled. request.costs are those known before; empty means none. One

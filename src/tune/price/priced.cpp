@@ -191,6 +191,7 @@ Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& e
   auto prices = priced.pricing->price_lazily(std::move(request), bounds, env.limits(), priced.engine_ns);
   priced.memory_of_models->keep(priced.bounds->learnt());
   if (!prices) return std::unexpected(std::move(prices).error());
+  priced.second_half_gain = prices->second_half_gain;
   asked.insert(asked.end(), prices->asked.begin(), prices->asked.end());
   record.pricing = priced_with(budget_s, asked, prices->costs);
   record.pricing.is_cut = env.out_of_time();

@@ -37,6 +37,8 @@ struct Priced {
   StepMemory memory;
   std::int64_t memory_cap = 0;  ///< bytes that the search may plan with; 0 = no limit
   std::size_t known_schedules = 0;
+  /// The part of the best cover's cost that the second half of pricing saved; nothing where it is not known.
+  std::optional<double> second_half_gain = std::nullopt;
   std::int64_t engine_ns = 0;  ///< of an engine's plan that ships if no cover is faster; 0 = there is none
   NodeSet full_nodes;  ///< in no narrow step, so that outputs keep to their bound; of no universe while there are none
   int widenings = 0;   ///< how often plans were outside

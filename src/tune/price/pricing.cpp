@@ -134,6 +134,10 @@ Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bound
   measuring.is_stopped = [&] { return limits.stop.stop_requested(); };
   measuring.is_over = [&] { return Clock::now() > limits.latest; };
   measuring.progress = [&](std::size_t measured) { candidates_.report_progress(measured, pool.candidates.size()); };
+  measuring.is_half_over = [half = after(limits.deadline, 0.5)] { return Clock::now() > half; };
+  measuring.gained = [&](std::int64_t halfway_ns, std::int64_t best_ns) {
+    prices.second_half_gain = 1 - static_cast<double>(best_ns) / static_cast<double>(halfway_ns);
+  };
   COLLAGE_TRY(prices.costs, collage::price_lazily(std::move(request), bounds, measuring));
   return prices;
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,8 @@ struct LazyPrices {
   std::vector<Cost> costs;  ///< by candidate; unknown for what decides nothing
   std::vector<std::size_t>
       asked;  ///< candidates in the order in which they were priced; again when timed after a sample
+  /// The part of the best cover's cost that candidates saved of which nothing was known when half of the time was over.
+  std::optional<double> second_half_gain = std::nullopt;
 };
 
 /// Whether backends that are quick to measure come before the others, with so much time to measure. Not where one run

@@ -113,6 +113,8 @@ std::string to_json(const TuneReport& report) {
                       {"detail", one.refusal.detail},
                       {"folder", one.folder},
                       {"note", one.note}});
+  nlohmann::ordered_json second_half_gain;  // null where it is not known
+  if (report.second_half_gain) second_half_gain = *report.second_half_gain;
   const nlohmann::ordered_json object = {{"schema", "collage.tune/1"},
                                          {"plan", report.plan},
                                          {"model", report.model},
@@ -134,6 +136,7 @@ std::string to_json(const TuneReport& report) {
                                          {"backends", report.backends},
                                          {"shares", report.shares},
                                          {"curve", list_of(report.curve)},
+                                         {"second_half_gain", second_half_gain},
                                          {"rivals", rivals},
                                          {"verdicts", verdicts},
                                          {"plans", list_of(report.rivals)},

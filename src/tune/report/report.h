@@ -113,8 +113,10 @@ struct TuneReport {
   std::map<std::string, std::size_t> backends;  ///< name -> steps; they add up to `steps`
   std::map<std::string, double> shares;         ///< name -> part of the time, conversions included; empty for an engine
   std::vector<BestSoFar> curve;                 ///< after each contest
-  std::vector<RivalTime> rivals;                ///< whole-model engines and single-backend plans, the fastest first
-  std::vector<Prediction> predictions;          ///< of all covers that were timed
+  std::optional<double> second_half_gain =
+      std::nullopt;                     ///< part of the best cover's cost that the second half of measuring saved
+  std::vector<RivalTime> rivals;        ///< whole-model engines and single-backend plans, the fastest first
+  std::vector<Prediction> predictions;  ///< of all covers that were timed
   ScheduleReport schedules;
   std::string shipped;                                     ///< "cover" or the rival's name
   std::string title;                                       ///< of what ships, for people

@@ -17,7 +17,7 @@ constexpr std::size_t kMostPlans = 3;
 /// Points of the curve that are told, and by how much they differ.
 constexpr std::ptrdiff_t kMostPoints = 4;
 constexpr double kStep = 0.003;
-/// Gained in the second half of a tune, this makes a longer one likely to gain, too.
+/// Gained in the second half of measuring, this makes a longer tune likely to gain, too.
 constexpr double kWorthwhile = 0.01;
 /// Of a plan, beside its time and ratio in 80 columns.
 constexpr std::size_t kMostName = 43;
@@ -110,7 +110,7 @@ std::string bound_text(const TuneReport& report) {
                      report.proven_bound_us, 100 * (1 - report.proven_bound_us / report.measured_us));
 }
 
-/// How the best plan got better, and what that says of a larger budget.
+/// How the best plan got better.
 std::string curve_text(const TuneReport& report) {
   std::vector<BestSoFar> better;
   for (const BestSoFar& best : report.curve)
@@ -120,14 +120,16 @@ std::string curve_text(const TuneReport& report) {
   std::string text = "the best plan so far took";
   for (std::size_t i = 0; i < better.size(); ++i)
     text += fmt::format("{} {:.1f} us after {:.0f} s", i == 0 ? "" : ",", better[i].us, better[i].seconds);
-  text += "\n";
-  if (report.ended.why != Ending::kBudget) return text;
-  const auto at_half = std::ranges::find_if(report.curve | std::views::reverse,
-                                            [&](const BestSoFar& best) { return best.seconds <= report.tune_s / 2; });
-  if (at_half == report.curve.rend()) return text;
-  const double gain = 1 - better.back().us / at_half->us;
-  return text + fmt::format("its second half gained {:.1f} %: a larger budget is likely to give {}\n",
-                            std::max(0.0, 100 * gain), gain > kWorthwhile ? "more" : "little more");
+  return text + "\n";
+}
+
+/// What the second half of measuring gained, which says what a larger budget may. Plans are timed at the end alone:
+/// their times do not tell.
+std::string outlook_text(const TuneReport& report) {
+  if (report.ended.why != Ending::kBudget || !report.second_half_gain) return {};
+  const double gain = std::max(0.0, *report.second_half_gain);
+  return fmt::format("the second half of measuring gained {:.1f} %: a larger budget is likely to give {}\n", 100 * gain,
+                     gain > kWorthwhile ? "more" : "little more");
 }
 
 /// How many times faster what ships is, with its interval where there is one.
@@ -193,7 +195,7 @@ std::string to_text(const TuneReport& report) {
   if (plans > kMostPlans)
     text += fmt::format("  {} more, all slower than those\n", counted(plans - kMostPlans, "mixed plan"));
   text += library_text(report);
-  if (!is_replay) text += bound_text(report) + curve_text(report);
+  if (!is_replay) text += bound_text(report) + curve_text(report) + outlook_text(report);
   if (!is_replay)
     text += fmt::format("{} candidates: {} measured, {} reused, {} refused; {:.1f} s\n", report.candidates,
                         report.measured, report.reused, report.refused, report.tune_s) +

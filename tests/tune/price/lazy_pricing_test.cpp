@@ -269,6 +269,21 @@ TEST(LazyPricing, SamplesMoreWhereMeasuringTheCoverLeftTime) {
   EXPECT_LT(resumed_ns, once_ns);
 }
 
+TEST(LazyPricing, TellsWhatTheSecondHalfGained) {
+  const RegularTimes times(3, 32);
+  Asked asked;
+  LazyMeasuring halves = measuring(times, asked);
+  halves.is_half_over = [&asked] { return asked.candidates.size() >= 48; };
+  std::vector<std::pair<std::int64_t, std::int64_t>> told;
+  halves.gained = [&](std::int64_t halfway_ns, std::int64_t best_ns) { told.emplace_back(halfway_ns, best_ns); };
+  CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, {});
+  const auto costs = price_lazily(times.request(), bounds, halves);
+  ASSERT_TRUE(costs) << to_string(costs.error());
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].second, times.cost_of_best(*costs));
+  EXPECT_GT(told[0].first, told[0].second);
+}
+
 TEST(LazyCosts, NamesWhatMaySaveMostInPlaceOfLongSteps) {
   const RegularTimes times(3, 16);
   CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, {});
