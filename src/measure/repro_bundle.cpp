@@ -1,7 +1,6 @@
 #include "measure/repro_bundle.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
