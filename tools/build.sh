@@ -61,6 +61,10 @@ configure() {
   if [ $# = 0 ] && [ -f "build/$preset/build.ninja" ] && [ "$needs" = "$(cat "$parts" 2>/dev/null)" ]; then
     return
   fi
+  if [ -n "$without" ]; then # where configuring fails, CMake remembers the options all the same
+    mkdir -p "build/$preset"
+    printf '%s\n' "$without" >"$parts"
+  fi
   cmake --preset "$preset" -DCOLLAGE_PREFIX="$COLLAGE_PREFIX" "${tests[@]}" "$@" >&2
   [ -f "$cache" ] && printf '%s\n' "$needs" >"$parts"
 }

@@ -87,11 +87,13 @@ class LazyPricer {
       if (nanoseconds_of(costs[c])) taken |= request_.pool->regions[request_.pool->candidates[c].region].nodes;
     return taken.count() == request_.graph->nodes.size();
   }
-  [[nodiscard]] bool has_cover(std::vector<Cost> costs) const {
-    if (!takes_all(costs)) return false;
+  [[nodiscard]] Result<SearchResult> best_with(std::vector<Cost> costs) const {
     CoverRequest request = request_;
     request.costs = std::move(costs);
-    return best_cover(request, request.backends).has_value();
+    return best_cover(request, request.backends);
+  }
+  [[nodiscard]] bool has_cover(std::vector<Cost> costs) const {
+    return takes_all(costs) && best_with(std::move(costs)).has_value();
   }
   /// What was sampled is compiled; a forecast in a cover would have to be compiled when the time is over.
   [[nodiscard]] bool has_known_cover() {
@@ -131,12 +133,11 @@ class LazyPricer {
   /// Both covers by what is known at the end: a cover of samples looks faster than it is.
   void tell_gain() {
     if (known_halfway_.empty()) return;
-    CoverRequest request = request_;
-    request.costs = costs_.known();
-    const auto best = best_cover(request, request.backends);
+    std::vector<Cost> costs = costs_.known();
+    const auto best = best_with(costs);
     for (std::size_t c = 0; c < known_halfway_.size(); ++c)
-      if (!nanoseconds_of(known_halfway_[c])) request.costs[c] = known_halfway_[c];
-    const auto halfway = best_cover(request, request.backends);
+      if (!nanoseconds_of(known_halfway_[c])) costs[c] = known_halfway_[c];
+    const auto halfway = best_with(std::move(costs));
     if (best && halfway) measuring_.gained(halfway->cover.cost_ns, best->cover.cost_ns);
   }
 
