@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/narrow_float.h"
 
 namespace collage::native {
 namespace {
 
-constexpr std::array<std::string_view, 10> kNames = {"none",        "panels",       "winograd",      "quads",
-                                                     "pairs",       "quad-sums",    "narrow-panels", "narrow-pairs",
-                                                     "half-panels", "winograd-rows"};
+constexpr std::array<std::string_view, 12> kNames = {"none",        "panels",        "winograd",      "quads",
+                                                     "pairs",       "quad-sums",     "narrow-panels", "narrow-pairs",
+                                                     "half-panels", "winograd-rows", "fixed-pairs",   "fixed-scales"};
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
@@ -76,6 +78,73 @@ void pack_narrow(const Panels& panels, const float* from, std::uint16_t* to) {
           for (std::int64_t j = 0; j < std::min(kGroup, panels.in - in); ++j)
             to[kGroup * i + j] =
                 kRounded(from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride]);
+}
+
+/// The numbers of kFixedPairs and kFixedScales: what a sum of integers covers, and how large its other factors are.
+struct FixedPoint {
+  Panels panels;
+  std::int64_t inputs, taps, levels;
+  explicit FixedPoint(const Extents& numbers)
+      : panels(Extents(numbers.begin(), numbers.begin() + 7)), inputs(numbers[7]), taps(numbers[8]), levels(numbers[9]) {}
+  /// The numbers of a sum, and a half for each that is rounded, leave room for some bits of every weight.
+  [[nodiscard]] bool fits(const Tensor& source) const {
+    constexpr std::int64_t kMostTerms = 1 << 14;
+    return inputs > 0 && taps > 0 && inputs <= kMostTerms && taps <= kMostTerms && inputs * taps <= kMostTerms &&
+           levels > 0 && levels <= std::numeric_limits<std::int16_t>::max() && panels.fits(source) &&
+           panels.in % inputs == 0 && panels.taps % taps == 0;
+  }
+  [[nodiscard]] float weight(const float* from, std::int64_t output, std::int64_t tap, std::int64_t in) const {
+    return from[output * panels.out_stride + tap * panels.tap_stride + in * panels.in_stride];
+  }
+  /// The largest sum of magnitudes over the numbers of one sum.
+  [[nodiscard]] double largest_sum(const float* from, std::int64_t output) const;
+  [[nodiscard]] double unit(const float* from, std::int64_t output) const;
+};
+
+double FixedPoint::largest_sum(const float* from, std::int64_t output) const {
+  double largest = 0;
+  for (std::int64_t first_tap = 0; first_tap < panels.taps; first_tap += taps)
+    for (std::int64_t first_in = 0; first_in < panels.in; first_in += inputs) {
+      double sum = 0;
+      for (std::int64_t tap = first_tap; tap < first_tap + taps; ++tap)
+        for (std::int64_t in = first_in; in < first_in + inputs; ++in)
+          sum += std::abs(static_cast<double>(weight(from, output, tap, in)));
+      if (!std::isfinite(sum)) return sum;
+      largest = std::max(largest, sum);
+    }
+  return largest;
+}
+
+/// What an integer of this output stands for: 0 for weights that are all zero, NaN where one is not finite.
+double FixedPoint::unit(const float* from, std::int64_t output) const {
+  const double sum = largest_sum(from, output);
+  if (!std::isfinite(sum)) return std::numeric_limits<double>::quiet_NaN();
+  double largest = 0;
+  for (std::int64_t tap = 0; tap < panels.taps; ++tap)
+    for (std::int64_t in = 0; in < panels.in; ++in)
+      largest = std::max(largest, std::abs(static_cast<double>(weight(from, output, tap, in))));
+  const double room = static_cast<double>(std::numeric_limits<std::int32_t>::max()) / static_cast<double>(levels) -
+                      0.5 * static_cast<double>(inputs * taps);
+  return std::max(largest / std::numeric_limits<std::int16_t>::max(), sum / room);
+}
+
+void pack_fixed_pairs(const FixedPoint& fixed, const float* from, std::int16_t* to) {
+  const Panels& panels = fixed.panels;
+  const std::int64_t pairs = rounded_up(panels.in, 2) / 2;
+  for (std::int64_t output = 0; output < panels.out; ++output) {
+    const double unit = fixed.unit(from, output);
+    if (!(unit > 0)) continue;
+    std::int16_t* const block = to + output / panels.block * panels.block * panels.taps * pairs * 2;
+    for (std::int64_t tap = 0; tap < panels.taps; ++tap)
+      for (std::int64_t in = 0; in < panels.in; ++in)
+        block[((tap * pairs + in / 2) * panels.block + output % panels.block) * 2 + in % 2] =
+            static_cast<std::int16_t>(std::lround(fixed.weight(from, output, tap, in) / unit));
+  }
+}
+
+void write_fixed_scales(const FixedPoint& fixed, const float* from, float* to) {
+  for (std::int64_t output = 0; output < fixed.panels.out; ++output)
+    to[output] = static_cast<float>(fixed.unit(from, output));
 }
 
 void sum_quads(const Panels& panels, std::uint8_t flip, const std::uint8_t* from, std::int32_t* to) {
@@ -193,6 +262,10 @@ bool fits(const Packing& packing, const Tensor& source) {
     case PackingKind::kWinograd:
     case PackingKind::kWinogradRows:
       return fits_transform(packing, source);
+    case PackingKind::kFixedPairs:
+    case PackingKind::kFixedScales:
+      return packing.numbers.size() == 10 && source.type == ElementType::kFloat32 &&
+             FixedPoint(packing.numbers).fits(source);
   }
   return false;
 }
@@ -226,8 +299,10 @@ std::size_t packed_bytes(const Packing& packing, const Tensor& source) {
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * n[2]) * sizeof(std::uint16_t);
     case PackingKind::kPairs:
     case PackingKind::kBfloatPairs:
+    case PackingKind::kFixedPairs:
       return static_cast<std::size_t>(rounded_up(n[0], n[6]) * n[1] * rounded_up(n[2], 2)) * sizeof(std::int16_t);
     case PackingKind::kQuadSums:
+    case PackingKind::kFixedScales:
       return static_cast<std::size_t>(rounded_up(n[0], n[6])) * sizeof(std::int32_t);
     case PackingKind::kWinograd:
     case PackingKind::kWinogradRows:
@@ -271,6 +346,12 @@ void fill(const Packing& packing, const Tensor& source, std::byte* to) {
     case PackingKind::kHalfPanels:
       return pack_narrow<1, to_half>(Panels(packing.numbers), reinterpret_cast<const float*>(bytes),
                                      reinterpret_cast<std::uint16_t*>(to));
+    case PackingKind::kFixedPairs:
+      return pack_fixed_pairs(FixedPoint(packing.numbers), reinterpret_cast<const float*>(bytes),
+                              reinterpret_cast<std::int16_t*>(to));
+    case PackingKind::kFixedScales:
+      return write_fixed_scales(FixedPoint(packing.numbers), reinterpret_cast<const float*>(bytes),
+                                reinterpret_cast<float*>(to));
     case PackingKind::kQuadSums:
       return sum_quads(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int32_t*>(to));
   }

@@ -27,9 +27,13 @@ enum class PackingKind : std::uint8_t {
   kBfloatPanels,  ///< seven numbers as of kPanels, from f32: bfloat16
   kBfloatPairs,   ///< the same numbers: bfloat16 [out/block][taps][in/2][block][2], zeros past the ends
   kHalfPanels,    ///< as kBfloatPanels, in float16
-  kWinogradRows   ///< numbers {out, in, depth, height, width, tile_d, tile_h, block}: weights [out][in][d][h][w] ->
+  kWinogradRows,  ///< numbers {out, in, depth, height, width, tile_d, tile_h, block}: weights [out][in][d][h][w] ->
                   ///< [out/block][points_d][points_h][width][in][block], zeros past `out`. An axis of three taps and a
                   ///< tile of 2 or 4 has tile + 2 points, one of one tap and a tile of 1 has one
+  kFixedPairs,    ///< seven numbers as of kPairs and {inputs, taps, levels}, from f32: i16 as in kPairs, each output in
+                  ///< units of its own, so that no sum over so many neighbouring inputs and taps, which divide those of
+                  ///< the weights, of products with integers up to `levels` leaves 32 bits
+  kFixedScales    ///< the same numbers: f32 [out rounded up to block], the units; NaN for weights that are not finite
 };
 
 /// Panels in elements of float32, bfloat16 or float16.

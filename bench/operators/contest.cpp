@@ -50,7 +50,8 @@ std::string to_text(const Refusal& refusal) { return fmt::format("{}: {}", name_
 
 /// Variants in 16 bits, those of split floats, and the two kinds of oneDNN's convolutions, are looked at apart.
 std::string contender_of(const std::string& backend, const Variant& variant) {
-  if (is_narrow(variant)) return backend + std::string(kFewBits);
+  if (const auto element = narrow_element_in(variant))
+    return backend + std::string(*element == ElementType::kInt16 ? kFixedPoint : kFewBits);
   if (is_split(variant)) return backend + std::string(kSplit);
   if (backend != "onednn") return backend;
   return variant.name.starts_with("wino") ? "onednn winograd" : "onednn direct";

@@ -44,7 +44,7 @@ bool has_word(std::string_view name, std::string_view word) {
 }
 
 std::optional<ElementType> element_in_name(std::string_view name) {
-  for (const ElementType element : {ElementType::kBfloat16, ElementType::kFloat16})
+  for (const ElementType element : {ElementType::kBfloat16, ElementType::kFloat16, ElementType::kInt16})
     if (has_word(name, name_of(element))) return element;
   return std::nullopt;
 }

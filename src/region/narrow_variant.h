@@ -25,8 +25,13 @@ enum class NarrowPorts : std::uint8_t { kAll, kInputs, kOutputs };
 /// Whether a port has a narrow format.
 [[nodiscard]] bool has_narrow_port(const Variant& variant);
 /// The 16-bit type in which numbers are stored or computed, at the ports or inside. Views do neither. A variant that
-/// computes in 16 bits or keeps weights in them between full ports says so by "bf16" or "f16" as a word of its name.
+/// computes in 16 bits or keeps weights in them between full ports says so by "bf16", "f16" or "i16" as a word of its
+/// name.
 [[nodiscard]] std::optional<ElementType> narrow_element_in(const Variant& variant);
+/// Whether it multiplies 16-bit integers that have scales: these err several times less than 16-bit floats.
+[[nodiscard]] inline bool is_fixed_point(const Variant& variant) {
+  return narrow_element_in(variant) == ElementType::kInt16;
+}
 [[nodiscard]] inline bool is_narrow(const Variant& variant) { return narrow_element_in(variant).has_value(); }
 
 /// Whether it computes in 16 bits or has a narrow format at a port, as views may.

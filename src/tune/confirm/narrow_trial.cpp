@@ -29,6 +29,8 @@ constexpr double kHarmless = 0.6;
 constexpr double kLeastOfRounding = 0.02;
 /// Of the bound: beyond it the nodes that may round all the same are so few that they do not pay for finding them.
 constexpr double kMostError = 2.5;
+/// Fixed point errs about a fifth as much.
+constexpr double kMostErrorOfFloats = 5 * kMostError;
 /// Kernels that fail where they are needed are replaced: so many plans at most.
 constexpr int kMostPlans = 16;
 
@@ -48,21 +50,35 @@ bool shows_no_harm(const Contestant& engine) {
 /// Unsettled: no time, or kernels that failed one after another.
 enum class TrialEnd : std::uint8_t { kJudged, kUnsettled, kFailed };
 
+/// No 16-bit floats anywhere, after plans that err so much of the bound; true where fixed point is left.
+bool limit_all(const TuneTask& task, double share, Priced& priced) {
+  const NodeSet all = all_nodes(task.graph().nodes.size());
+  if (share > kMostErrorOfFloats)
+    priced.limits.forbid_16_bits(all);
+  else
+    priced.limits.forbid_floats(all, priced.pool.candidates);
+  return !priced.limits.is_full(all.universe());
+}
+
+std::string left_text(bool may_be_fixed) {
+  return may_be_fixed ? "16 bits in fixed point alone" : "all nodes keep full precision";
+}
+
 TrialEnd judge_plan(const TuneTask& task, const MeasureEnv& env, Contestant& made, Priced& priced, Contest& contest) {
   const auto keeps = keeps_bound(task, env, made, contest);
   if (!keeps) return TrialEnd::kFailed;
   if (*keeps || made.share.has_reserve()) return TrialEnd::kJudged;
   if (made.share.largest <= kMostError) {
-    widen_nodes(task, env, made, priced, contest);
+    limit_nodes(task, env, made, priced, contest);
     return TrialEnd::kJudged;
   }
-  priced.full_nodes = all_nodes(task.graph().nodes.size());
-  contest.notes.push_back(fmt::format("plan \"{}\" errs {:.2f} times the bound: all nodes keep full precision",
-                                      made.name, made.share.largest));
+  const bool may_be_fixed = limit_all(task, made.share.largest, priced);
+  contest.notes.push_back(fmt::format("plan \"{}\" errs {:.2f} times the bound: {}", made.name, made.share.largest,
+                                      left_text(may_be_fixed)));
   return TrialEnd::kJudged;
 }
 
-/// Judges a plan and widens its nodes.
+/// Judges a plan and limits its nodes.
 TrialEnd judge_quick_plan(const TuneTask& task, const MeasureEnv& env, Priced& priced, Contest& contest) {
   const auto share = std::chrono::duration_cast<Clock::duration>(Seconds(kTrialShare * env.budget.seconds()));
   const ArtifactLimits limits{.stop = env.stop,
@@ -85,7 +101,7 @@ TrialEnd judge_quick_plan(const TuneTask& task, const MeasureEnv& env, Priced& p
 /// What a trial found: nodes in full precision, and the notes that say why.
 struct Answer {
   double budget_s = 0;
-  std::vector<std::size_t> nodes;
+  std::vector<std::size_t> full, fixed_point;  ///< nodes (precision_limits.h)
   std::vector<std::string> notes;
 };
 
@@ -104,25 +120,28 @@ std::optional<Answer> recalled(const std::string& key, const MeasureEnv& env, st
   if (!json) return std::nullopt;
   auto answer = read_json(kStoredNodes, [&] {
     return Answer{.budget_s = json->at("budget").get<double>(),
-                  .nodes = json->at("nodes").get<std::vector<std::size_t>>(),
+                  .full = json->at("nodes").get<std::vector<std::size_t>>(),
+                  .fixed_point = json->at("fixed_point").get<std::vector<std::size_t>>(),
                   .notes = json->at("notes").get<std::vector<std::string>>()};
   });
   if (!answer || answer->budget_s < env.budget.seconds()) return std::nullopt;
-  if (std::ranges::any_of(answer->nodes, [&](std::size_t n) { return n >= count; })) return std::nullopt;
+  for (const auto* nodes : {&answer->full, &answer->fixed_point})
+    if (std::ranges::any_of(*nodes, [&](std::size_t n) { return n >= count; })) return std::nullopt;
   return *std::move(answer);
 }
 
 void take(Answer answer, const Graph& graph, Priced& priced, Contest& contest) {
-  if (!answer.nodes.empty()) priced.full_nodes = node_set(graph, answer.nodes);
+  priced.limits.forbid_16_bits(node_set(graph, answer.full));
+  priced.limits.forbid_floats(node_set(graph, answer.fixed_point), priced.pool.candidates);
   drop_narrow(priced);
   std::ranges::move(answer.notes, std::back_inserter(contest.notes));
 }
 
-void keep_full(const NodeSet& nodes, Priced& priced, Contest& contest) {
+void limit_alone(const NodeSet& nodes, Priced& priced, Contest& contest) {
   if (nodes.empty()) return;
-  if (priced.full_nodes.universe() == 0) priced.full_nodes = NodeSet(nodes.universe());
-  priced.full_nodes |= nodes;
-  contest.notes.push_back(fmt::format("nodes in full precision, because they alone round too much: {}", nodes.count()));
+  priced.limits.forbid_floats(nodes, priced.pool.candidates);
+  contest.notes.push_back(
+      fmt::format("nodes without 16-bit floats, because they alone round too much: {}", nodes.count()));
 }
 
 void run_trial(const TuneTask& task, const MeasureEnv& env, const Contestant* engine, Priced& priced,
@@ -131,15 +150,14 @@ void run_trial(const TuneTask& task, const MeasureEnv& env, const Contestant* en
   const bool is_outside = engine != nullptr && !engine->share.has_reserve();
   const std::string name = is_outside ? title_of(*engine) : "";
   const TrialEnd trial = judge_quick_plan(task, env, priced, contest);
-  keep_full(priced.pricing->rounding_nodes(priced.pool.candidates), priced, contest);
+  limit_alone(priced.pricing->rounding_nodes(priced.pool.candidates), priced, contest);
   // What the plan's kernels taught is not in the answer that the store keeps: the same tune must not know it either.
   restart_pricing(task, env, priced);
   contest.least_over_cap.reset();
   if (trial != TrialEnd::kUnsettled || !is_outside) return;
-  priced.full_nodes = all_nodes(task.graph().nodes.size());
-  contest.notes.push_back(name +
-                          " is outside the bound, and there was no time to find nodes that may have 16 bits: all "
-                          "keep full precision");
+  const bool may_be_fixed = limit_all(task, engine->share.largest, priced);
+  contest.notes.push_back(name + " is outside the bound, and there was no time to find nodes that may round: " +
+                          left_text(may_be_fixed));
 }
 
 }  // namespace
@@ -158,7 +176,7 @@ void try_narrow(const TuneTask& task, const MeasureEnv& env, Priced& priced, Con
   if (env.user_stop.stop_requested()) return;
   const std::vector<std::string> notes(contest.notes.begin() + before, contest.notes.end());
   env.store.put_verdict(
-      key, to_line(Json{{"budget", env.budget.seconds()}, {"nodes", priced.full_nodes.members()}, {"notes", notes}}));
+      key, to_line(Json{{"budget", env.budget.seconds()}, {"nodes", priced.limits.full().members()}, {"fixed_point", priced.limits.fixed_point().members()}, {"notes", notes}}));
 }
 
 }  // namespace collage

@@ -86,30 +86,45 @@ Result<void> measure_effects(const TuneTask& task, const MeasureEnv& env, const 
   return {};
 }
 
+/// Nodes of steps that round less from now on.
+struct WorstNodes {
+  NodeSet in_floats, in_fixed_point;
+};
+
 /// Those that err most for their time, until what is left errs at most `most` of the bound; one at least.
-NodeSet worst_nodes(std::vector<NarrowStep> steps, double most, std::size_t nodes) {
+WorstNodes worst_nodes(std::vector<NarrowStep> steps, double most, std::size_t nodes) {
   std::ranges::stable_sort(steps, std::greater(), [](const NarrowStep& step) { return step.square / step.ns; });
   double left = std::transform_reduce(steps.begin(), steps.end(), 0.0, std::plus(),
                                       [](const NarrowStep& step) { return step.square; });
-  NodeSet worst(nodes);
+  WorstNodes worst{.in_floats = NodeSet(nodes), .in_fixed_point = NodeSet(nodes)};
   for (const NarrowStep& step : steps) {
-    if (!worst.empty() && left <= most * most) break;
-    worst |= step.region->nodes;
+    if (&step != steps.data() && left <= most * most) break;
+    (step.element == ElementType::kInt16 ? worst.in_fixed_point : worst.in_floats) |= step.region->nodes;
     left -= step.square;
   }
   return worst;
 }
 
-/// What shall be computed in full precision so that a plan like this one gets inside.
-NodeSet nodes_to_widen(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, double wanted) {
+/// What shall round less so that a plan like this one gets inside.
+WorstNodes nodes_to_limit(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, double wanted) {
   const std::size_t count = task.graph().nodes.size();
   std::vector<NarrowStep> steps = narrow_steps(contestant);
   // Steps in bodies cannot be told apart; neither can steps whose errors nobody could measure.
   if (steps.empty() || !std::isfinite(contestant.share.largest) || !measure_effects(task, env, contestant, steps))
-    return all_nodes(count);
+    return {.in_floats = NodeSet(count), .in_fixed_point = all_nodes(count)};
   const double seen = total_share(steps);
   // Other sets of inputs, and steps whose errors do not add up, err more than the steps' squares say.
   return worst_nodes(std::move(steps), wanted * seen / contestant.share.largest, count);
+}
+
+void limit(const WorstNodes& worst, Priced& priced) {
+  const PrecisionLimits before = priced.limits;
+  const std::size_t count = worst.in_floats.universe();
+  const CandidatePool& pool = priced.pool.candidates;
+  priced.limits.forbid_16_bits(worst.in_fixed_point);
+  priced.limits.forbid_floats(worst.in_floats, pool);
+  if (priced.limits == before) priced.limits.forbid_floats(all_nodes(count), pool);
+  if (priced.limits == before) priced.limits.forbid_16_bits(all_nodes(count));
 }
 
 Result<ConfirmLane> judged_outputs(const TuneTask& task, const MeasureEnv& env, Contestant& contestant,
@@ -223,16 +238,16 @@ void explain_precision(const TuneTask& task, const MeasureEnv& env, const Priced
   contest.precision = std::move(precision);
 }
 
-void widen_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, Priced& priced,
+void limit_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, Priced& priced,
                  Contest& contest) {
   const std::size_t count = task.graph().nodes.size();
-  if (priced.full_nodes.universe() == 0) priced.full_nodes = NodeSet(count);
-  const double wanted = kWantedShare * std::pow(kNextShare, priced.widenings);
-  const bool is_last = ++priced.widenings >= kMostRounds || env.stop.stop_requested();
-  const NodeSet worst = is_last ? all_nodes(count) : nodes_to_widen(task, env, contestant, wanted);
-  priced.full_nodes |= worst.is_subset_of(priced.full_nodes) ? all_nodes(count) : worst;
-  contest.notes.push_back(fmt::format("plan \"{}\" errs {:.2f} times the bound: {} of {} nodes keep full precision",
-                                      contestant.name, contestant.share.largest, priced.full_nodes.count(), count));
+  const double wanted = kWantedShare * std::pow(kNextShare, priced.limitings);
+  const bool is_last = ++priced.limitings >= kMostRounds || env.stop.stop_requested();
+  limit(is_last ? WorstNodes{.in_floats = NodeSet(count), .in_fixed_point = all_nodes(count)}
+                : nodes_to_limit(task, env, contestant, wanted),
+        priced);
+  contest.notes.push_back(fmt::format("plan \"{}\" errs {:.2f} times the bound: {}", contestant.name,
+                                      contestant.share.largest, to_text(priced.limits, count)));
 }
 
 }  // namespace collage

@@ -1,6 +1,6 @@
 // Keeps plans with steps in 16 bits inside the bound on the model's outputs.
 // In:  a plan made from a cover. Out: whether its outputs are inside on several sets of inputs; if not, the nodes whose
-//      steps go back to full precision: those that err most for the time they take; what the winner's steps gain and
+//      steps round less from then on (precision_limits.h): those that err most for the time they take; what the winner's steps gain and
 //      err.
 // How: the error of each narrow step is measured in the plan (step_effects.h). Squares of independent errors add up.
 //      The next search keeps 16 bits away from these nodes.
@@ -32,8 +32,8 @@ void explain_precision(const TuneTask& task, const MeasureEnv& env, const Priced
 
 [[nodiscard]] NodeSet all_nodes(std::size_t count);
 
-/// After a plan that was outside: adds nodes to priced.full_nodes, all when nothing else helps.
-void widen_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, Priced& priced,
+/// After a plan that was outside: adds nodes to priced.limits, all when nothing else helps.
+void limit_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, Priced& priced,
                  Contest& contest);
 
 }  // namespace collage

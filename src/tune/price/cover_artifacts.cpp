@@ -30,6 +30,11 @@ bool has_ports_of(const Variant& first, const Variant& second) {
   return all(first.input_formats, second.input_formats) && all(first.output_formats, second.output_formats);
 }
 
+/// Of a variant that rounds too much for its place: whether another one of the same nodes does, too.
+bool rounds_like(const Variant& broken, const Variant& other) {
+  return is_narrow(other) && has_ports_of(broken, other) && (is_fixed_point(broken) || !is_fixed_point(other));
+}
+
 Error no_artifact(const std::string& what, const Refusal& refusal) {
   return {.code = kNoArtifact,
           .where = what,
@@ -147,8 +152,7 @@ bool CoverArtifacts::is_like(const Broken& broken, const Candidate& candidate, c
   const bool is_same = broken.variant == candidate.variant;
   if (is_same && broken.region == region) return true;
   if (!broken.rounds_too_much) return false;
-  if (broken.region.nodes == region.nodes)
-    return is_narrow(candidate.variant) && has_ports_of(broken.variant, candidate.variant);
+  if (broken.region.nodes == region.nodes) return rounds_like(broken.variant, candidate.variant);
   return is_same && !broken.structure.empty() && region.constants.empty() &&
          region.nodes.count() == broken.region.nodes.count() && structure_key(graph_, region) == broken.structure;
 }
@@ -172,7 +176,8 @@ std::vector<Cost> CoverArtifacts::without_rounding(const CandidatePool& pool, st
     const NodeSet& nodes = pool.regions[candidate.region].nodes;
     const auto found = std::ranges::find_if(broken_, [&](const Broken& broken) {
       if (!broken.rounds_too_much || !broken.region.nodes.is_subset_of(nodes)) return false;
-      return broken.region.nodes != nodes || has_ports_of(broken.variant, candidate.variant);
+      if (broken.region.nodes == nodes) return rounds_like(broken.variant, candidate.variant);
+      return is_fixed_point(broken.variant) || !is_fixed_point(candidate.variant);
     });
     if (found != broken_.end()) costs[c] = Infeasible{found->refusal};
   }

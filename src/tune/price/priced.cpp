@@ -112,9 +112,10 @@ std::string pricing_question(const TuneTask& task, const MeasureEnv& env, const 
   const Objective& objective = task.options.objective;
   std::string forecasts;
   for (const auto& ns : estimates) forecasts += ns ? fmt::format("{},", *ns) : "-,";
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", tune_question(task, env.registry), objective.memory_cap,
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", tune_question(task, env.registry), objective.memory_cap,
                      objective.ns_per_byte, task.options.only.has_value(), hash_hex(forecasts), hash_of(priced.costs),
-                     fmt::join(priced.full_nodes.members(), ","), to_text(task.graph(), priced.pool.candidates));
+                     fmt::join(priced.limits.full().members(), ","),
+                     fmt::join(priced.limits.fixed_point().members(), ","), to_text(task.graph(), priced.pool.candidates));
 }
 
 /// The costs that the same tune had when its pricing ended; nothing where the store knows others by now.
@@ -158,8 +159,7 @@ Result<std::vector<std::size_t>> take_stored(const MeasureEnv& env, const Candid
 
 /// Where nothing may have 16 bits, nothing is as fast as they are.
 Accuracy accuracy_of_bounds(const TuneTask& task, const Priced& priced) {
-  const bool is_full = priced.full_nodes.universe() != 0 && priced.full_nodes.count() == task.graph().nodes.size();
-  return is_full ? Accuracy::kStandard : task.options.accuracy;
+  return priced.limits.is_full(task.graph().nodes.size()) ? Accuracy::kStandard : task.options.accuracy;
 }
 
 Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& env, Priced& priced,
@@ -349,7 +349,7 @@ Priced without_covers(Error why, const MeasureEnv& env) {
 void restart_pricing(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
   priced.pricing = std::make_unique<Pricing>(pricing_options(task, env), task.graph(), env.registry, env.store);
   priced.memory = step_memory(env);
-  priced.widenings = 0;
+  priced.limitings = 0;
 }
 
 void price(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
@@ -374,26 +374,26 @@ void note_unmeasured(const MeasureEnv& env, Priced& priced) {
 
 namespace {
 
-bool is_forbidden(const CandidatePool& pool, const Candidate& candidate, const NodeSet& full_nodes) {
-  return has_16_bits(candidate.variant) && pool.regions[candidate.region].nodes.intersects(full_nodes);
+bool is_forbidden(const CandidatePool& pool, const Candidate& candidate, const PrecisionLimits& limits) {
+  return limits.forbids(candidate.variant, pool.regions[candidate.region].nodes);
 }
 
-/// Takes out what has 16 bits of nodes that keep full precision: conversions to the formats of a view round as well.
-void forbid_narrow(const CandidatePool& pool, const NodeSet& full_nodes, std::vector<Cost>& costs) {
-  if (full_nodes.universe() == 0) return;
+/// Conversions to the formats of a view round as well: views with 16 bits go, too.
+void forbid_narrow(const CandidatePool& pool, const PrecisionLimits& limits, std::vector<Cost>& costs) {
+  if (limits.is_empty()) return;
   for (std::size_t c = 0; c < costs.size(); ++c)
-    if (is_forbidden(pool, pool.candidates[c], full_nodes))
+    if (is_forbidden(pool, pool.candidates[c], limits))
       costs[c] = Infeasible{{.reason = RefusalReason::kWrongResult, .detail = "the outputs would leave their bound"}};
 }
 
 }  // namespace
 
 void drop_narrow(Priced& priced) {
-  if (priced.full_nodes.universe() == 0) return;
+  if (priced.limits.is_empty()) return;
   CandidatePool& pool = priced.pool.candidates;
   std::size_t kept = 0;
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
-    if (is_forbidden(pool, pool.candidates[c], priced.full_nodes)) continue;
+    if (is_forbidden(pool, pool.candidates[c], priced.limits)) continue;
     if (kept != c) {
       pool.candidates[kept] = std::move(pool.candidates[c]);
       priced.costs[kept] = std::move(priced.costs[c]);
@@ -411,7 +411,7 @@ CoverRequest cover_request(const TuneTask& task, const Priced& priced, const Cor
   request.graph = &task.graph();
   request.pool = &pool;
   request.costs = corrected_costs(task.graph(), pool, priced.costs, corrections);
-  forbid_narrow(pool, priced.full_nodes, request.costs);
+  forbid_narrow(pool, priced.limits, request.costs);
   request.backends = who.backends;
   if (!priced.bodies.empty()) request.backends.emplace_back(kControlBackend);
   request.host_fills = task.options.only.has_value();

@@ -17,6 +17,7 @@
 #include "tune/price/cost_bounds.h"
 #include "tune/price/priced_before.h"
 #include "tune/price/pricing.h"
+#include "tune/price/precision_limits.h"
 #include "tune/price/pricing_memory.h"
 
 namespace collage {
@@ -40,8 +41,8 @@ struct Priced {
   /// The part of the best cover's cost that the second half of pricing saved; nothing where it is not known.
   std::optional<double> second_half_gain = std::nullopt;
   std::int64_t engine_ns = 0;  ///< of an engine's plan that ships if no cover is faster; 0 = there is none
-  NodeSet full_nodes;  ///< in no narrow step, so that outputs keep to their bound; of no universe while there are none
-  int widenings = 0;   ///< how often plans were outside
+  PrecisionLimits limits;  ///< so that outputs keep to their bound
+  int limitings = 0;       ///< how often plans were outside
   /// Why there are no covers: no time, a stop, rules, a cap of memory, no node.
   std::optional<Error> no_covers = std::nullopt;
 
@@ -63,7 +64,7 @@ struct Priced {
 /// Forgets which kernels were found not to work, and how much memory steps take.
 void restart_pricing(const TuneTask& task, const MeasureEnv& env, Priced& priced);
 
-/// Before pricing: the narrow candidates of full_nodes leave the pool, so that nothing is measured for them.
+/// Before pricing: the candidates that `limits` forbids leave the pool, so that nothing is measured for them.
 void drop_narrow(Priced& priced);
 
 /// Measures what decides which covers are best, or, with --measure-all, everything; nothing where there are no covers.

@@ -69,6 +69,16 @@ Facts facts_of(const Dense& dense, const Site& site) {
   return facts;
 }
 
+Dense in_pairs(const Dense& dense) {
+  Dense pairs = dense;
+  pairs.view.extents[4] = ceil_div(dense.channels(), 2);
+  return pairs;
+}
+
+Expr source_place(const Dense& dense, const Expr& at, const Expr& tap, std::size_t axis) {
+  return at * to_int(dense.strides[axis]) + tap * to_int(dense.dilations[axis]) - to_int(dense.begin[axis]);
+}
+
 std::vector<Schedule> dense_space(const Dense& dense, const Site& site) {
   struct Rated {
     double cost;
@@ -194,12 +204,9 @@ Taps taps_of(const Dense& dense, const Var& x, const Var& y, const Var& d, const
   const auto& kernel = dense.kernel;
   Taps taps{.r = RDom(0, to_int(dense.group_channels()), 0, to_int(kernel[2]), 0, to_int(kernel[1]), 0,
                       to_int(kernel[0]), "r")};
-  const auto along = [&](const Var& at, const RVar& tap, std::size_t axis) {
-    return at * to_int(dense.strides[axis]) + tap * to_int(dense.dilations[axis]) - to_int(dense.begin[axis]);
-  };
-  taps.column = along(x, taps.r.y, 2);
-  taps.row = along(y, taps.r.z, 1);
-  taps.plane = along(d, taps.r.w, 0);
+  taps.column = source_place(dense, x, taps.r.y, 2);
+  taps.row = source_place(dense, y, taps.r.z, 1);
+  taps.plane = source_place(dense, d, taps.r.w, 0);
   // Taps outside the source are left out of the loop; the clamp is for Halide's eyes.
   if (dense.is_padded(1)) {
     const Expr height = extent_along(dense, inside, 1);
@@ -290,8 +297,7 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
   if (schedule["unroll"] > 1) sum.update().unroll(r.x, to_int(schedule["unroll"]));
 }
 
-void schedule_grouped_sums(const Dense& dense, const Site& site, const Schedule& schedule, Func out, Func sum,
-                           const RDom& taps) {
+void schedule_sum_tiles(const Dense& dense, const Site& site, const Schedule& schedule, Func out, Func sum) {
   const std::int64_t lanes = site.lanes();
   const std::int64_t block = schedule["tile_c"] * lanes;
   const std::int64_t tile_x = schedule["tile_x"];
@@ -315,8 +321,13 @@ void schedule_grouped_sums(const Dense& dense, const Site& site, const Schedule&
   sum.compute_at(out, xo).bound_extent(ci, to_int(block)).bound_extent(x, to_int(tile_x));
   for (const Var& one : {y, d, n, co}) sum.bound_extent(one, 1);
   sum.split(ci, su, sv, to_int(lanes)).vectorize(sv).unroll(su).unroll(x);
+}
+
+void schedule_group_updates(const Site& site, const Schedule& schedule, Func sum, const RDom& taps) {
+  const auto [n, d, y, x, c] = named_loops<5>();
+  const Var ci("ci"), co("co"), su("su"), sv("sv");
   sum.update()
-      .split(ci, su, sv, to_int(lanes))
+      .split(ci, su, sv, to_int(site.lanes()))
       .reorder(taps[0], sv, su, x, taps[1], taps[2], taps[3], taps[4], y, d, n, co)
       .atomic()
       .vectorize(taps[0])
@@ -324,6 +335,12 @@ void schedule_grouped_sums(const Dense& dense, const Site& site, const Schedule&
       .unroll(su)
       .unroll(x);
   if (schedule["unroll"] > 1) sum.update().unroll(taps[1], to_int(schedule["unroll"]));
+}
+
+void schedule_grouped_sums(const Dense& dense, const Site& site, const Schedule& schedule, const Func& out,
+                           const Func& sum, const RDom& taps) {
+  schedule_sum_tiles(dense, site, schedule, out, sum);
+  schedule_group_updates(site, schedule, sum, taps);
 }
 
 }  // namespace collage::native

@@ -52,6 +52,7 @@ struct Dense {
     return begin[axis] > 0 || may_reach_out[axis] ||
            (out(axis) - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] - begin[axis] >= in(axis);
   }
+  [[nodiscard]] bool is_padded() const { return is_padded(0) || is_padded(1) || is_padded(2); }
   /// Windows of one place without gaps: every axis but channels may be one loop.
   [[nodiscard]] bool is_pointwise() const {
     for (std::size_t i = 0; i < 3; ++i)
@@ -74,6 +75,13 @@ inline constexpr std::string_view kDenseLegal =
     "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= out_w and group_vectors % tile_c == 0 and "
     "group_channels % unroll == 0";
 
+/// As this machinery counts where one lane takes two neighbouring inputs: a pair is as large as a float.
+[[nodiscard]] Dense in_pairs(const Dense& dense);
+
+/// Where a tap of the window at a place of the result lies in the source, along one axis.
+[[nodiscard]] Halide::Expr source_place(const Dense& dense, const Halide::Expr& at, const Halide::Expr& tap,
+                                        std::size_t axis);
+
 /// Register tiles, best first.
 [[nodiscard]] std::vector<Schedule> dense_space(const Dense& dense, const Site& site);
 
@@ -93,8 +101,12 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
 /// Register tiles of an output over named_loops<5>() from sums by (ci, x, y, d, n, co), the output within its block and
 /// the block: `taps` runs over the inputs that one lane takes at a time, groups of them, width, height, depth. Schedule
 /// as in build_dense; `unroll` counts groups.
-void schedule_grouped_sums(const Dense& dense, const Site& site, const Schedule& schedule, Halide::Func out,
-                           Halide::Func sum, const Halide::RDom& taps);
+void schedule_grouped_sums(const Dense& dense, const Site& site, const Schedule& schedule, const Halide::Func& out,
+                           const Halide::Func& sum, const Halide::RDom& taps);
+/// Its two halves: the tiles of the output with sums that begin in registers, and what is added to sums in each step.
+void schedule_sum_tiles(const Dense& dense, const Site& site, const Schedule& schedule, Halide::Func out,
+                        Halide::Func sum);
+void schedule_group_updates(const Site& site, const Schedule& schedule, Halide::Func sum, const Halide::RDom& taps);
 
 /// Weights as [outputs / per / block][depth][height][width][per * inputs][block], zeros or repeats past the end: a lane
 /// stands for `per` neighbouring outputs. Packed once when they are constant, in each run when they are computed.

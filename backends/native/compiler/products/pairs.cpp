@@ -12,17 +12,6 @@ using Halide::Var;
 
 namespace {
 
-/// As the dense machinery counts: a pair of inputs is as large as a float.
-Dense in_pairs(const Dense& dense) {
-  Dense pairs = dense;
-  pairs.view.extents[4] = ceil_div(dense.channels(), 2);
-  return pairs;
-}
-
-Expr along(const Dense& dense, const Expr& at, const Expr& tap, std::size_t axis) {
-  return at * to_int(dense.strides[axis]) + tap * to_int(dense.dilations[axis]) - to_int(dense.begin[axis]);
-}
-
 /// Two neighbouring channels are one load.
 bool lies_in_pairs(const Dense& dense) { return dense.channels() % 2 == 0 && dense.view.strides[4] == 1; }
 
@@ -68,8 +57,8 @@ void build_pairs(const Dense& dense, const Site& site, const Schedule& schedule,
   const auto [n, d, y, x, c] = named_loops<5>();
   const Var ci("ci"), co("co");
   RDom taps(0, 2, 0, to_int(pairs), 0, to_int(kernel[2]), 0, to_int(kernel[1]), 0, to_int(kernel[0]), "r");
-  Expr row = along(dense, y, taps[3], 1);
-  Expr plane = along(dense, d, taps[4], 0);
+  Expr row = source_place(dense, y, taps[3], 1);
+  Expr plane = source_place(dense, d, taps[4], 0);
   // Taps outside the source are left out of the loop; the clamp is for Halide's eyes.
   if (!is_copied && dense.is_padded(1)) {
     taps.where(row >= 0 && row < to_int(dense.in(1)));
@@ -81,7 +70,7 @@ void build_pairs(const Dense& dense, const Site& site, const Schedule& schedule,
   }
   Func sum("sum");
   sum(ci, x, y, d, n, co) = 0.0F;
-  sum(ci, x, y, d, n, co) += cast<float>(source(taps[1] * 2 + taps[0], along(dense, x, taps[2], 2), row, plane, n)) *
+  sum(ci, x, y, d, n, co) += cast<float>(source(taps[1] * 2 + taps[0], source_place(dense, x, taps[2], 2), row, plane, n)) *
                              cast<float>(weights(taps[0], ci, taps[1], taps[2], taps[3], taps[4], co));
   const std::vector<Var> loops = {n, d, y, x, c};
   const Expr total = sum(c % to_int(block), x, y, d, n, c / to_int(block));

@@ -3,6 +3,7 @@
 
 #include "backends/common/window/window.h"
 #include "compiler/codegen/loops.h"
+#include "compiler/products/fixed_point.h"
 #include "compiler/products/micro_product.h"
 #include "compiler/products/pairs.h"
 #include "compiler/strategies/families.h"
@@ -111,6 +112,14 @@ void build_in_pairs(const Site& site, const Facts&, const Schedule& schedule, Lo
   build_pairs(*convolution_of(site), site, schedule, lowering);
 }
 
+std::vector<Schedule> fixed_space(const Site& site, const Facts&) {
+  return fixed_point_space(*convolution_of(site), site);
+}
+
+void build_fixed(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  build_fixed_point(*convolution_of(site), site, schedule, lowering);
+}
+
 LibraryProduct places_by_weights(const Site& site) { return library_product_of(*convolution_of(site), site); }
 const std::string kIsSgemm = library_condition() + " and computed_weights == 0";
 const std::string kIsXsmm = micro_condition() + " and computed_weights == 0";
@@ -118,6 +127,7 @@ const Implementation kSgemm = sgemm_row<places_by_weights>(Layout::kChannelsLast
 const Implementation kXsmm = xsmm_row<places_by_weights>(Layout::kChannelsLast, kIsXsmm, kMicroLegal);
 
 const std::string kPairs = std::string(kIsPairs) + " and computed_weights == 0";
+const std::string kFixedPoint = std::string(kIsFixedPoint) + " and computed_weights == 0";
 const std::string kDepthwise = "groups == channels and groups == outputs and groups > 1 and computed_weights == 0";
 const std::string kWinograd =
     "kernel_h == 3 and kernel_w == 3 and kernel_d == 1 and in_d == 1 and groups == 1 and stride_h == 1 and "
@@ -165,7 +175,7 @@ const std::string kPlanesLegal = kTile + "tile_x + 1 <= registers and tile_x * l
                                  "tile_c + 1 <= registers and tile_x * lanes <= plain_w or " + kTile +
                                  "tile_x + 1 <= registers and tile_x == 1";
 
-const std::array<Implementation, 11> kImplementations = {{{.name = "winograd4",
+const std::array<Implementation, 12> kImplementations = {{{.name = "winograd4",
                                                            .condition = kWinograd4,
                                                            .priority = 15,
                                                            .layouts = {Layout::kChannelsLast},
@@ -216,6 +226,15 @@ const std::array<Implementation, 11> kImplementations = {{{.name = "winograd4",
                                                            .choices = kDenseChoices,
                                                            .legal = kPairsLegal,
                                                            .narrow = NarrowUse::kRequired},
+                                                          {.name = "fixed_i16",
+                                                           .condition = kFixedPoint,
+                                                           .priority = 8,
+                                                           .layouts = {Layout::kChannelsLast},
+                                                           .space = fixed_space,
+                                                           .build = build_fixed,
+                                                           .choices = kDenseChoices,
+                                                           .legal = kFixedPointLegal,
+                                                           .narrow = NarrowUse::kRefused},
                                                           {.name = "direct",
                                                            .condition = kDirect,
                                                            .priority = 10,

@@ -1,6 +1,7 @@
 // MatMul and Gemm with a constant second factor: rows of the first are the places of a 1x1 convolution.
 #include "compiler/strategies/product.h"
 
+#include "compiler/products/fixed_point.h"
 #include "compiler/products/micro_product.h"
 #include "compiler/products/pairs.h"
 #include "compiler/strategies/families.h"
@@ -98,12 +99,18 @@ void build_in_pairs(const Site& site, const Facts&, const Schedule& schedule, Lo
   build_pairs(*product_of(site), site, schedule, lowering);
 }
 
+std::vector<Schedule> fixed_space(const Site& site, const Facts&) { return fixed_point_space(*product_of(site), site); }
+
+void build_fixed(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
+  build_fixed_point(*product_of(site), site, schedule, lowering);
+}
+
 LibraryProduct rows_by_matrix(const Site& site) { return library_product_of(*product_of(site), site); }
 
 const std::string kIsSgemm = library_condition();
 const std::string kIsXsmm = micro_condition();
 
-const std::array<Implementation, 6> kImplementations = {
+const std::array<Implementation, 7> kImplementations = {
     {{.name = "packed",
       .condition = "",
       .priority = 10,
@@ -122,6 +129,15 @@ const std::array<Implementation, 6> kImplementations = {
       .choices = kDenseChoices,
       .legal = kPairsLegal,
       .narrow = NarrowUse::kRequired},
+     {.name = "fixed_i16",
+      .condition = kIsFixedPoint,
+      .priority = 8,
+      .layouts = {Layout::kPlain},
+      .space = fixed_space,
+      .build = build_fixed,
+      .choices = kDenseChoices,
+      .legal = kFixedPointLegal,
+      .narrow = NarrowUse::kRefused},
      {.name = "bf16_weights",
       .condition = "bf16 == 1 and out_w <= 8",
       .priority = 9,

@@ -61,14 +61,12 @@ class Quads {
 
  private:
   [[nodiscard]] bool has_quads() const { return site_.set.has_dot_i8; }
-  [[nodiscard]] bool is_padded() const { return dense_.is_padded(0) || dense_.is_padded(1) || dense_.is_padded(2); }
   [[nodiscard]] bool has_weight_zero() const;
   [[nodiscard]] Expr source_zero();
   [[nodiscard]] Expr weight_zero(const Expr& c);
   [[nodiscard]] bool is_staged();
   [[nodiscard]] Expr moved(const Expr& element);
   [[nodiscard]] Func staged(const Func& source);
-  [[nodiscard]] Expr along(const Expr& at, const Expr& tap, std::size_t axis) const;
   [[nodiscard]] Func sums_of_source(const Func& source);
   [[nodiscard]] Func offsets();
 
@@ -104,11 +102,7 @@ Expr Quads::weight_zero(const Expr& c) {
 bool Quads::is_staged() {
   if (!has_quads() || is_signed(site_, dense_.source)) return true;
   if (dense_.channels() % group_ != 0 || dense_.view.strides[4] != 1) return true;
-  return is_padded() && (has_weight_zero() || !is_zero(source_zero()));
-}
-
-Expr Quads::along(const Expr& at, const Expr& tap, std::size_t axis) const {
-  return at * to_int(dense_.strides[axis]) + tap * to_int(dense_.dilations[axis]) - to_int(dense_.begin[axis]);
+  return dense_.is_padded() && (has_weight_zero() || !is_zero(source_zero()));
 }
 
 Expr Quads::moved(const Expr& element) {
@@ -147,7 +141,7 @@ Func Quads::sums_of_source(const Func& source) {
   const Var n = loops_[0], d = loops_[1], y = loops_[2], x = loops_[3];
   Func sums("window");
   sums(x, y, d, n) = 0;
-  sums(x, y, d, n) += cast<std::int32_t>(source(r.x, along(x, r.y, 2), along(y, r.z, 1), along(d, r.w, 0), n));
+  sums(x, y, d, n) += cast<std::int32_t>(source(r.x, source_place(dense_, x, r.y, 2), source_place(dense_, y, r.z, 1), source_place(dense_, d, r.w, 0), n));
   sums.compute_root();
   std::int64_t lanes = 1;
   while (lanes < 64 && dense_.channels() % (2 * lanes) == 0) lanes *= 2;
@@ -189,8 +183,8 @@ void Quads::build() {
   const Var n = loops_[0], d = loops_[1], y = loops_[2], x = loops_[3], c = loops_[4];
   taps_ = RDom(0, to_int(group_), 0, to_int(groups_), 0, to_int(kernel[2]), 0, to_int(kernel[1]), 0, to_int(kernel[0]),
                "r");
-  Expr row = along(y, taps_[3], 1);
-  Expr plane = along(d, taps_[4], 0);
+  Expr row = source_place(dense_, y, taps_[3], 1);
+  Expr plane = source_place(dense_, d, taps_[4], 0);
   // Taps outside a source with zeros around it are left out of the loop; the clamp is for Halide's eyes.
   if (!is_copied && dense_.is_padded(1)) {
     taps_.where(row >= 0 && row < to_int(dense_.in(1)));
@@ -204,7 +198,7 @@ void Quads::build() {
   Func sum("sum");
   sum(ci_, x, y, d, n, co_) = offset.defined() ? offset(co_ * to_int(block_) + ci_) : Expr(0);
   sum(ci_, x, y, d, n, co_) +=
-      cast<std::int32_t>(source(taps_[1] * to_int(group_) + taps_[0], along(x, taps_[2], 2), row, plane, n)) *
+      cast<std::int32_t>(source(taps_[1] * to_int(group_) + taps_[0], source_place(dense_, x, taps_[2], 2), row, plane, n)) *
       cast<std::int32_t>(weights(taps_[0], ci_, taps_[1], taps_[2], taps_[3], taps_[4], co_));
 
   Expr total = sum(c % to_int(block_), x, y, d, n, c / to_int(block_));

@@ -1,0 +1,32 @@
+// Products with constant weights in 16-bit fixed point: one instruction multiplies two neighbouring inputs by two weights
+// and adds both products to one i32 lane.
+// In:  a Dense. Out: Halide code that computes tiles in registers, as in dense.h.
+// How: an output's weights are integers times one scale, fixed when they are packed. The inputs of one place, or of one
+//       item of the batch where windows have several places, are integers times a scale that each run takes from the
+//       largest of them. Sums of integers are exact: the weights' scales leave room for every sum. Long sums are made in
+//       chunks that are added up in f32. Where an input is infinite or NaN, so are all outputs that share its scale.
+// Example: inputs up to 3 are multiples of 3 / 8191, so that they err by 1.8e-4 at most; bfloat16 errs by 2^-9 of each.
+// Cost: half the steps of dense.h, and two passes over the source.
+// Source: VPDPWSSD of AVX-512 VNNI; dynamic quantisation of activations, a scale for each row and each output.
+#pragma once
+
+#include "compiler/products/dense.h"
+
+namespace collage::native {
+
+/// When a Dense is such a product (facts_of): processors that multiply bfloat16 have the instruction, too. With few
+/// outputs rounding the source costs more than is saved.
+inline constexpr std::string_view kIsFixedPoint = "bf16 == 1 and groups == 1 and channels % 8 == 0 and outputs >= 16";
+
+/// All tiles that build_fixed_point takes; choices as kDenseChoices.
+inline constexpr std::string_view kFixedPointLegal =
+    "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= out_w and tile_c <= group_vectors and "
+    "channel_pairs % unroll == 0";
+
+/// Register tiles, best first.
+[[nodiscard]] std::vector<Schedule> fixed_point_space(const Dense& dense, const Site& site);
+
+/// The whole region. Precondition: kIsFixedPoint, constant weights. Schedule as in build_dense.
+void build_fixed_point(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering);
+
+}  // namespace collage::native
