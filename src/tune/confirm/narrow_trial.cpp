@@ -29,8 +29,8 @@ constexpr double kHarmless = 0.6;
 constexpr double kLeastOfRounding = 0.02;
 /// Of the bound: beyond it the nodes that may round all the same are so few that they do not pay for finding them.
 constexpr double kMostError = 2.5;
-/// Fixed point errs about a fifth as much.
-constexpr double kMostErrorOfFloats = 5 * kMostError;
+/// Fixed point errs about a twentieth as much.
+constexpr double kMostErrorOfFloats = 20 * kMostError;
 /// Kernels that fail where they are needed are replaced: so many plans at most.
 constexpr int kMostPlans = 16;
 

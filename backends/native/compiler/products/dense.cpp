@@ -297,21 +297,25 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
   if (schedule["unroll"] > 1) sum.update().unroll(r.x, to_int(schedule["unroll"]));
 }
 
-void schedule_sum_tiles(const Dense& dense, const Site& site, const Schedule& schedule, Func out, Func sum) {
+Var schedule_sum_tiles(const Dense& dense, const Site& site, const Schedule& schedule, Func out, Func sum,
+                       std::int64_t places) {
   const std::int64_t lanes = site.lanes();
   const std::int64_t block = schedule["tile_c"] * lanes;
   const std::int64_t tile_x = schedule["tile_x"];
   const auto [n, d, y, x, c] = named_loops<5>();
   const Extents extents = dense.space.extents();
-  const Var ci("ci"), co("co"), xo("xo"), xi("xi"), cv("cv"), cu("cu"), su("su"), sv("sv");
+  const Var ci("ci"), co("co"), xb("xb"), xt("xt"), xo("xo"), xi("xi"), cv("cv"), cu("cu"), su("su"), sv("sv");
   const bool has_tail = dense.outputs() % block != 0;
+  if (places > 0) out.split(x, xb, xt, to_int(places), TailStrategy::ShiftInwards);
   out.split(c, co, ci, to_int(block), has_tail ? TailStrategy::Predicate : TailStrategy::RoundUp)
-      .split(x, xo, xi, to_int(tile_x), TailStrategy::ShiftInwards)
+      .split(places > 0 ? xt : x, xo, xi, to_int(tile_x), TailStrategy::ShiftInwards)
       .split(ci, cu, cv, to_int(lanes))
       .vectorize(cv)
       .unroll(cu)
       .unroll(xi);
-  if (schedule["rows"] != 0) {
+  if (places > 0) {
+    out.reorder(cv, cu, xi, xo, co, xb, y, d, n);
+  } else if (schedule["rows"] != 0) {
     out.reorder(cv, cu, xi, xo, co, y, d, n);
     parallelise(out, {n, d, y, co}, {extents[0], extents[1], extents[2], ceil_div(extents[4], block)}, site);
   } else {
@@ -321,6 +325,7 @@ void schedule_sum_tiles(const Dense& dense, const Site& site, const Schedule& sc
   sum.compute_at(out, xo).bound_extent(ci, to_int(block)).bound_extent(x, to_int(tile_x));
   for (const Var& one : {y, d, n, co}) sum.bound_extent(one, 1);
   sum.split(ci, su, sv, to_int(lanes)).vectorize(sv).unroll(su).unroll(x);
+  return xb;
 }
 
 void schedule_group_updates(const Site& site, const Schedule& schedule, Func sum, const RDom& taps) {

@@ -104,8 +104,10 @@ void build_dense(const Dense& dense, const Site& site, const Schedule& schedule,
 void schedule_grouped_sums(const Dense& dense, const Site& site, const Schedule& schedule, const Halide::Func& out,
                            const Halide::Func& sum, const Halide::RDom& taps);
 /// Its two halves: the tiles of the output with sums that begin in registers, and what is added to sums in each step.
-void schedule_sum_tiles(const Dense& dense, const Site& site, const Schedule& schedule, Halide::Func out,
-                        Halide::Func sum);
+/// With `places`, a multiple of tile_x that is not above the width, all outputs of so many neighbouring places are made
+/// before those of the next ones, by one thread; the loop over such blocks is returned.
+Halide::Var schedule_sum_tiles(const Dense& dense, const Site& site, const Schedule& schedule, Halide::Func out,
+                               Halide::Func sum, std::int64_t places = 0);
 void schedule_group_updates(const Site& site, const Schedule& schedule, Halide::Func sum, const Halide::RDom& taps);
 
 /// Weights as [outputs / per / block][depth][height][width][per * inputs][block], zeros or repeats past the end: a lane

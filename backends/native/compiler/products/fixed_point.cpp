@@ -1,5 +1,7 @@
 #include "compiler/products/fixed_point.h"
 
+#include <algorithm>
+
 #include "compiler/codegen/loops.h"
 
 namespace collage::native {
@@ -18,9 +20,13 @@ constexpr std::int64_t kMostTerms = 512;
 constexpr std::int64_t kLevels = 8191;
 constexpr std::int64_t kLevelsOfShortSums = 16383;
 constexpr std::int64_t kShortSum = 128;
+/// Of rounded inputs beside weights in the first cache.
+constexpr std::int64_t kBlockBytes = std::int64_t{16} << 10;
 /// Infinity, as bits; those of NaN are larger, those of other magnitudes smaller.
 constexpr int kInfinityBits = 0x7f800000;
 constexpr int kNanBits = 0x7fc00000;
+/// 1.5 * 2^23: what is added to it is rounded to an integer, which the low bits hold.
+constexpr float kRounding = 12582912.F;
 /// Smaller ones are as good as zero: the inverse of their scale would overflow.
 constexpr float kLeastPeak = 1e-30F;
 
@@ -64,6 +70,9 @@ class SourceScales {
   SourceScales(const Dense& dense, const Readable& source, std::int64_t levels, const Site& site);
   /// At a place of the source: the scale (0) or its inverse (1).
   [[nodiscard]] Expr at(const Indices& place, int which) const { return scales_(keyed(place))[which]; }
+  /// They are made where this loop of a Func reads them, in place of once for the whole source.
+  void make_at(const Func& consumer, const Var& loop) { scales_.compute_at(consumer, loop); }
+  [[nodiscard]] bool has_one_place() const { return has_one_place_; }
 
  private:
   /// Of the batch, depth, height and width those that have scales of their own.
@@ -140,15 +149,30 @@ Func integers(const Dense& dense, const Readable& source, const SourceScales& sc
   }
   const Indices place = {loops.n, inside[0], inside[1], inside[2]};
   const Expr value = source({loops.n, inside[0], inside[1], inside[2], loops.c}) * scales.at(place, 1);
+  const Expr rounded = cast<std::int16_t>(Halide::reinterpret<std::int32_t>(value + kRounding));
   Func made("integers");
   made(loops.c, loops.x, loops.y, loops.d, loops.n) =
-      Halide::select(is_inside, cast<std::int16_t>(Halide::round(value)), cast<std::int16_t>(0));
+      Halide::select(is_inside, rounded, cast<std::int16_t>(0));
   made.compute_root()
       .bound(loops.c, 0, to_int(dense.channels()))
       .vectorize(loops.c, to_int(channel_lanes(dense, 2 * site.lanes())));
   parallelise(made, {loops.n, loops.d, loops.y, loops.x},
               {dense.view.extents[0], dense.in(0), dense.in(1), dense.in(2)}, site);
   return made;
+}
+
+/// Neighbouring places whose integers stay in the first cache until all outputs are made of them; 0: the whole source is
+/// rounded before.
+std::int64_t places_of_block(const Dense& dense, const Site& site, const Schedule& schedule) {
+  const bool has_gaps = std::ranges::any_of(dense.strides, [](std::int64_t stride) { return stride != 1; });
+  const std::int64_t width = dense.out(2);
+  const std::int64_t tile_x = schedule["tile_x"];
+  if (schedule["rows"] == 0 || has_gaps || site.options.threads > 1) return 0;
+  const std::int64_t most = std::max<std::int64_t>(tile_x, kBlockBytes / (2 * dense.channels()));
+  if (width <= most) return 0;
+  const std::int64_t even = ceil_div(width, ceil_div(width, most));
+  const std::int64_t places = ceil_div(even, tile_x) * tile_x;
+  return places <= width ? places : 0;
 }
 
 /// A tile of sums in integers is added to one in f32 after each chunk; both stay in registers.
@@ -182,8 +206,8 @@ void build_fixed_point(const Dense& dense, const Site& site, const Schedule& sch
   const std::int64_t pairs = dense.channels() / 2;
   const Chunk chunk = chunk_of(dense, schedule["unroll"]);
   const Readable given = lowering.read(dense.source, dense.view);
-  const SourceScales scales(dense, given, chunk.levels, site);
-  const Func source = integers(dense, given, scales, site);
+  SourceScales scales(dense, given, chunk.levels, site);
+  Func source = integers(dense, given, scales, site);
   const Extents numbers = {dense.outputs(),   dense.taps(),        dense.channels(),
                            dense.out_stride,  dense.tap_stride,    dense.in_stride,
                            block,             2 * chunk.pairs,     kernel[2] * chunk.rows * chunk.planes,
@@ -218,7 +242,12 @@ void build_fixed_point(const Dense& dense, const Site& site, const Schedule& sch
   const Expr total = sum(c % to_int(block), x, y, d, n, c / to_int(block)) * (weight_scales(c) * scales.at(place, 0));
   const Func out =
       define_output(site, lowering, dense.space, loops, with_bias(dense, site, lowering, as_indices(loops), total));
-  schedule_sum_tiles(dense, site, schedule, out, sum);
+  const std::int64_t places = scales.has_one_place() ? places_of_block(dense, site, schedule) : 0;
+  const Var blocks = schedule_sum_tiles(dense, site, schedule, out, sum, places);
+  if (places > 0) {
+    source.compute_at(out, blocks);
+    scales.make_at(out, blocks);
+  }
   schedule_chunks(site, schedule, sum, chunks, integer_sum, r);
 }
 
