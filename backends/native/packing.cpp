@@ -5,15 +5,16 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "base/narrow_float.h"
 
 namespace collage::native {
 namespace {
 
-constexpr std::array<std::string_view, 12> kNames = {"none",        "panels",        "winograd",      "quads",
-                                                     "pairs",       "quad-sums",     "narrow-panels", "narrow-pairs",
-                                                     "half-panels", "winograd-rows", "fixed-pairs",   "fixed-scales"};
+constexpr std::array<std::string_view, 14> kNames = {
+    "none",         "panels",        "winograd",    "quads",        "pairs",          "quad-sums",           "narrow-panels",
+    "narrow-pairs", "half-panels", "winograd-rows", "fixed-pairs",  "fixed-scales", "fixed-winograd", "fixed-winograd-scales"};
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
@@ -80,18 +81,31 @@ void pack_narrow(const Panels& panels, const float* from, std::uint16_t* to) {
                 kRounded(from[(first + i) * panels.out_stride + tap * panels.tap_stride + (in + j) * panels.in_stride]);
 }
 
+/// What an integer stands for, of weights whose largest magnitude and largest sum of magnitudes in one sum of products
+/// are these: 0 where all are zero, NaN where one is not finite. A half for each of the `terms` that are rounded, too,
+/// times `levels` leaves 32 bits free.
+double fixed_unit(double largest, double sum, std::int64_t terms, std::int64_t levels) {
+  if (!std::isfinite(sum)) return std::numeric_limits<double>::quiet_NaN();
+  const double room = static_cast<double>(std::numeric_limits<std::int32_t>::max()) / static_cast<double>(levels) -
+                      0.5 * static_cast<double>(terms);
+  return std::max(largest / std::numeric_limits<std::int16_t>::max(), sum / room);
+}
+
+/// So many terms of a sum, and levels of their other factors, leave room for some bits of every weight.
+bool leaves_room(std::int64_t terms, std::int64_t levels) {
+  constexpr std::int64_t kMostTerms = 1 << 14;
+  return terms > 0 && terms <= kMostTerms && levels > 0 && levels <= std::numeric_limits<std::int16_t>::max();
+}
+
 /// The numbers of kFixedPairs and kFixedScales: what a sum of integers covers, and how large its other factors are.
 struct FixedPoint {
   Panels panels;
   std::int64_t inputs, taps, levels;
   explicit FixedPoint(const Extents& numbers)
       : panels(Extents(numbers.begin(), numbers.begin() + 7)), inputs(numbers[7]), taps(numbers[8]), levels(numbers[9]) {}
-  /// The numbers of a sum, and a half for each that is rounded, leave room for some bits of every weight.
   [[nodiscard]] bool fits(const Tensor& source) const {
-    constexpr std::int64_t kMostTerms = 1 << 14;
-    return inputs > 0 && taps > 0 && inputs <= kMostTerms && taps <= kMostTerms && inputs * taps <= kMostTerms &&
-           levels > 0 && levels <= std::numeric_limits<std::int16_t>::max() && panels.fits(source) &&
-           panels.in % inputs == 0 && panels.taps % taps == 0;
+    return panels.fits(source) && inputs > 0 && taps > 0 && panels.in % inputs == 0 && panels.taps % taps == 0 &&
+           leaves_room(inputs * taps, levels);
   }
   [[nodiscard]] float weight(const float* from, std::int64_t output, std::int64_t tap, std::int64_t in) const {
     return from[output * panels.out_stride + tap * panels.tap_stride + in * panels.in_stride];
@@ -115,17 +129,12 @@ double FixedPoint::largest_sum(const float* from, std::int64_t output) const {
   return largest;
 }
 
-/// What an integer of this output stands for: 0 for weights that are all zero, NaN where one is not finite.
 double FixedPoint::unit(const float* from, std::int64_t output) const {
-  const double sum = largest_sum(from, output);
-  if (!std::isfinite(sum)) return std::numeric_limits<double>::quiet_NaN();
   double largest = 0;
   for (std::int64_t tap = 0; tap < panels.taps; ++tap)
     for (std::int64_t in = 0; in < panels.in; ++in)
       largest = std::max(largest, std::abs(static_cast<double>(weight(from, output, tap, in))));
-  const double room = static_cast<double>(std::numeric_limits<std::int32_t>::max()) / static_cast<double>(levels) -
-                      0.5 * static_cast<double>(inputs * taps);
-  return std::max(largest / std::numeric_limits<std::int16_t>::max(), sum / room);
+  return fixed_unit(largest, largest_sum(from, output), inputs * taps, levels);
 }
 
 void pack_fixed_pairs(const FixedPoint& fixed, const float* from, std::int16_t* to) {
@@ -235,6 +244,64 @@ void pack_transformed(const Transformed& weights, const float* from, float* to) 
     }
 }
 
+/// The numbers of kWinograd, the inputs of a sum, and the levels of their factors.
+struct FixedTransform {
+  Transformed weights;
+  std::int64_t inputs, levels;
+  explicit FixedTransform(const Extents& numbers)
+      : weights(PackingKind::kWinograd, Extents(numbers.begin(), numbers.begin() + 4)),
+        inputs(numbers[4]),
+        levels(numbers[5]) {}
+  [[nodiscard]] bool fits(const Tensor& source) const {
+    return weights.fits(source) && weights.in % 2 == 0 && leaves_room(inputs, levels) && weights.in % inputs == 0;
+  }
+  [[nodiscard]] std::int64_t area() const { return weights.rows.points() * weights.columns.points(); }
+  /// Of each output, rounded up to blocks, and point: [out/block][point][block].
+  [[nodiscard]] std::int64_t units() const { return rounded_up(weights.out, weights.block) * area(); }
+};
+
+bool fits_fixed_transform(const Packing& packing, const Tensor& source) {
+  return packing.numbers.size() == 6 && source.type == ElementType::kFloat32 &&
+         FixedTransform(packing.numbers).fits(source);
+}
+
+/// Calls `each` with the index of an output and point among the units, its unit, and where its first transformed weight
+/// is: those of its inputs are a block apart.
+template <class Each>
+void for_each_unit(const FixedTransform& fixed, const float* from, const Each& each) {
+  const Transformed& weights = fixed.weights;
+  std::vector<float> transformed(static_cast<std::size_t>(weights.size()));
+  pack_transformed(weights, from, transformed.data());
+  for (std::int64_t unit = 0; unit < fixed.units(); ++unit) {
+    const float* const first = transformed.data() + unit / weights.block * weights.in * weights.block + unit % weights.block;
+    double largest = 0;
+    double largest_sum = 0;
+    double sum = 0;
+    for (std::int64_t in = 0; in < weights.in; ++in) {
+      const double magnitude = std::abs(static_cast<double>(first[in * weights.block]));
+      largest = std::max(largest, magnitude);
+      sum = in % fixed.inputs == 0 ? magnitude : sum + magnitude;
+      largest_sum = std::isfinite(sum) ? std::max(largest_sum, sum) : sum;
+      if (!std::isfinite(sum)) break;
+    }
+    each(unit, fixed_unit(largest, largest_sum, fixed.inputs, fixed.levels), first);
+  }
+}
+
+void pack_fixed_transformed(const FixedTransform& fixed, const float* from, std::int16_t* to) {
+  const std::int64_t block = fixed.weights.block;
+  for_each_unit(fixed, from, [&](std::int64_t at, double unit, const float* first) {
+    if (!(unit > 0)) return;
+    std::int16_t* const pairs = to + at / block * fixed.weights.in * block + at % block * 2;
+    for (std::int64_t in = 0; in < fixed.weights.in; ++in)
+      pairs[in / 2 * block * 2 + in % 2] = static_cast<std::int16_t>(std::lround(first[in * block] / unit));
+  });
+}
+
+void write_fixed_transform_scales(const FixedTransform& fixed, const float* from, float* to) {
+  for_each_unit(fixed, from, [&](std::int64_t at, double unit, const float*) { to[at] = static_cast<float>(unit); });
+}
+
 std::unexpected<Error> misfit(const Packing& packing, const Tensor& source) {
   return fail(ExitCode::kBadInput, "backend/bad-artifact", "native",
               std::string(name_of(packing.kind)) + " of " + to_string(source.value_type()),
@@ -266,6 +333,9 @@ bool fits(const Packing& packing, const Tensor& source) {
     case PackingKind::kFixedScales:
       return packing.numbers.size() == 10 && source.type == ElementType::kFloat32 &&
              FixedPoint(packing.numbers).fits(source);
+    case PackingKind::kFixedWinograd:
+    case PackingKind::kFixedWinogradScales:
+      return fits_fixed_transform(packing, source);
   }
   return false;
 }
@@ -307,6 +377,10 @@ std::size_t packed_bytes(const Packing& packing, const Tensor& source) {
     case PackingKind::kWinograd:
     case PackingKind::kWinogradRows:
       return static_cast<std::size_t>(Transformed(packing.kind, n).size()) * sizeof(float);
+    case PackingKind::kFixedWinograd:
+      return static_cast<std::size_t>(FixedTransform(n).weights.size()) * sizeof(std::int16_t);
+    case PackingKind::kFixedWinogradScales:
+      return static_cast<std::size_t>(FixedTransform(n).units()) * sizeof(float);
   }
   return 0;
 }
@@ -352,6 +426,12 @@ void fill(const Packing& packing, const Tensor& source, std::byte* to) {
     case PackingKind::kFixedScales:
       return write_fixed_scales(FixedPoint(packing.numbers), reinterpret_cast<const float*>(bytes),
                                 reinterpret_cast<float*>(to));
+    case PackingKind::kFixedWinograd:
+      return pack_fixed_transformed(FixedTransform(packing.numbers), reinterpret_cast<const float*>(bytes),
+                                    reinterpret_cast<std::int16_t*>(to));
+    case PackingKind::kFixedWinogradScales:
+      return write_fixed_transform_scales(FixedTransform(packing.numbers), reinterpret_cast<const float*>(bytes),
+                                          reinterpret_cast<float*>(to));
     case PackingKind::kQuadSums:
       return sum_quads(Panels(packing.numbers), flip, bytes, reinterpret_cast<std::int32_t*>(to));
   }

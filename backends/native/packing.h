@@ -33,7 +33,10 @@ enum class PackingKind : std::uint8_t {
   kFixedPairs,    ///< seven numbers as of kPairs and {inputs, taps, levels}, from f32: i16 as in kPairs, each output in
                   ///< units of its own, so that no sum over so many neighbouring inputs and taps, which divide those of
                   ///< the weights, of products with integers up to `levels` leaves 32 bits
-  kFixedScales    ///< the same numbers: f32 [out rounded up to block], the units; NaN for weights that are not finite
+  kFixedScales,   ///< the same numbers: f32 [out rounded up to block], the units; NaN for weights that are not finite
+  kFixedWinograd,  ///< the numbers of kWinograd and {inputs, levels}: i16 [out/block][tile+2 squared][in/2][block][2],
+                   ///< each output and point in units of its own, as kFixedPairs for sums over so many inputs
+  kFixedWinogradScales  ///< the same numbers: f32 [out/block][tile+2 squared][block], the units
 };
 
 /// Panels in elements of float32, bfloat16 or float16.

@@ -1,7 +1,13 @@
 // Elements of 16 bits: where kernels with such ports are offered, and that they use the processor's own instructions.
 #include "narrow_fixture.h"
 
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
 #include "region/narrow_variant.h"
+#include "tests/support/dice.h"
 
 namespace collage::test {
 namespace {
@@ -33,6 +39,7 @@ struct Instruction {
   unsigned opcode;
 };
 constexpr Instruction kMultiplyPairs = {.prefix = 2, .opcode = 0x52};  ///< VDPBF16PS
+constexpr Instruction kMultiplyWords = {.prefix = 1, .opcode = 0x52};  ///< VPDPWSSD
 constexpr Instruction kRound = {.prefix = 3, .opcode = 0x72};          ///< VCVTNE2PS2BF16
 
 bool has_instruction(std::string_view code, const Instruction& wanted) {
@@ -60,9 +67,14 @@ TEST(Narrow, MultipliesPairsInOneInstruction) {
         "graph(%a: f32[24,64], %w: f32[64,64]) -> (%y) { %y: f32[24,64] = MatMul(%a, %w) }"}) {
     const Graph graph = graph_of(text);
     const Variant pairs = variant_of(compiling(), graph, "pairs.", fast_options());
+    const Variant fixed = variant_of(compiling(), graph, "fixed_i16.", fast_options());
     EXPECT_TRUE(has_instruction(graph, pairs, kMultiplyPairs)) << text;
-    for (const Variant& variant : variants_of(compiling(), graph))
-      EXPECT_FALSE(has_instruction(artifact_of(compiling(), graph, variant).bytes, kMultiplyPairs)) << variant.name;
+    EXPECT_TRUE(has_instruction(graph, fixed, kMultiplyWords)) << text;
+    for (const Variant& variant : variants_of(compiling(), graph)) {
+      const Artifact artifact = artifact_of(compiling(), graph, variant);
+      EXPECT_FALSE(has_instruction(artifact.bytes, kMultiplyPairs)) << variant.name;
+      EXPECT_FALSE(has_instruction(artifact.bytes, kMultiplyWords)) << variant.name;
+    }
   }
 }
 
@@ -88,6 +100,90 @@ TEST(Narrow, RunsOnOlderProcessors) {
   EXPECT_EQ(difference(run_twice(**kernel, request, narrow_inputs_of(graph, ElementType::kBfloat16)),
                        narrow_expected_of(graph, ElementType::kBfloat16), Accuracy::kFast),
             "");
+}
+
+/// Products in fixed point, with inputs of the test's own.
+class FixedPoint : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_reference()) GTEST_SKIP() << "no reference here";
+  }
+
+  /// The outputs in fixed point, and those of the reference.
+  std::pair<std::vector<float>, std::vector<float>> outputs(const std::string& text,
+                                                            const std::vector<std::vector<float>>& inputs,
+                                                            const std::string& way = "fixed_i16.") {
+    const Graph graph = graph_of(text);
+    std::vector<Tensor> tensors;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      tensors.push_back(
+          make_tensor(ElementType::kFloat32, graph.value(graph.inputs[i]).type.extents(), inputs[i]));
+    const auto ran = VariantRunner("native", graph, tensors, fast_options())
+                         .run(variant_of(compiling(), graph, way, fast_options()));
+    EXPECT_TRUE(ran) << ran.error().detail;
+    if (!ran) return {};
+    const auto made = ran->outputs[0].as<float>();
+    const std::vector<Tensor> expected = expected_of(graph, tensors);
+    const auto right = expected[0].data.as<float>();
+    return {{made.begin(), made.end()}, {right.begin(), right.end()}};
+  }
+
+  static double error(const std::pair<std::vector<float>, std::vector<float>>& both) {
+    double most = 0;
+    double largest = 0;
+    for (std::size_t i = 0; i < both.first.size(); ++i) {
+      most = std::max(most, std::abs(static_cast<double>(both.first[i]) - both.second[i]));
+      largest = std::max(largest, std::abs(static_cast<double>(both.second[i])));
+    }
+    return most / largest;
+  }
+
+ private:
+  const NarrowElement forced_{ElementType::kBfloat16};
+};
+
+TEST_F(FixedPoint, ErrsLessThanATenthOfAPercent) {
+  test::Dice dice(3);
+  std::vector<float> x(64 * 12 * 12);
+  for (float& one : x) one = static_cast<float>(dice.between(-1000, 1000)) / 1000;
+  for (const std::string text :
+       {"graph(%x: f32[1,64,12,12], %w: f32[64,64,3,3]) -> (%y) { %y: f32[1,64,12,12] = Conv(%x, %w) "
+        "{kernel_shape=[3,3], pads=[1,1,1,1]} }",
+        "graph(%x: f32[1,64,12,12], %w: f32[64,64,1,1]) -> (%y) { %y: f32[1,64,12,12] = Conv(%x, %w) "
+        "{kernel_shape=[1,1]} }",
+        "graph(%a: f32[144,64], %w: f32[64,64]) -> (%y) { %y: f32[144,64] = MatMul(%a, %w) }"})
+    EXPECT_LT(error(outputs(text, {x})), 1e-3) << text;
+}
+
+/// All products of a sum as large as they can be, of the same sign.
+TEST_F(FixedPoint, HasRoomForTheLargestSums) {
+  for (const int depth : {64, 128, 512, 520, 2048}) {
+    const std::string text = fmt::format(
+        "graph(%a: f32[2,{0}], %w: f32[{0},16]) -> (%y) {{ %y: f32[2,16] = MatMul(%a, %w) }}", depth);
+    EXPECT_LT(error(outputs(text, {std::vector<float>(static_cast<std::size_t>(2 * depth), 3.F)})), 2e-3) << depth;
+  }
+}
+
+TEST_F(FixedPoint, OfInfinityIsNoNumberInItsRowAlone) {
+  std::vector<float> a(3 * 24, 0.5F);
+  a[24] = std::numeric_limits<float>::infinity();
+  a[50] = std::numeric_limits<float>::quiet_NaN();
+  const auto [made, expected] =
+      outputs("graph(%a: f32[3,24], %w: f32[24,16]) -> (%y) { %y: f32[3,16] = MatMul(%a, %w) }", {a});
+  ASSERT_EQ(made.size(), 48U);
+  for (std::size_t i = 0; i < 16; ++i) {
+    EXPECT_NEAR(made[i], expected[i], 1e-2);
+    EXPECT_TRUE(std::isnan(made[16 + i])) << made[16 + i];
+    EXPECT_TRUE(std::isnan(made[32 + i])) << made[32 + i];
+  }
+}
+
+TEST_F(FixedPoint, OfZerosAndDenormalsIsFinite) {
+  std::vector<float> a(2 * 24, 0.F);
+  a[30] = 1e-40F;
+  const auto [made, expected] =
+      outputs("graph(%a: f32[2,24], %w: f32[24,16]) -> (%y) { %y: f32[2,16] = MatMul(%a, %w) }", {a});
+  for (const float one : made) EXPECT_LT(std::abs(one), 1e-30F);
 }
 
 TEST(Narrow, WeightsPackedSoAreOfferedForFewRowsInClassFastAlone) {

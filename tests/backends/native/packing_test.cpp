@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <map>
 #include <numeric>
 
 #include "tests/support/dice.h"
@@ -239,10 +242,71 @@ TEST(Packing, IsRefusedWhenWinogradRowsDoNotFitTheConstant) {
     EXPECT_EQ(refusal(winograd_rows(numbers), source), "backend/bad-artifact") << testing::PrintToString(numbers);
 }
 
+Packing fixed_pairs(Extents numbers) { return {.kind = PackingKind::kFixedPairs, .numbers = std::move(numbers)}; }
+Packing fixed_scales(Extents numbers) { return {.kind = PackingKind::kFixedScales, .numbers = std::move(numbers)}; }
+
+TEST(FixedPoint, IsInUnitsOfTheLargestWeightOfEachOutput) {
+  // Two outputs of two inputs; sums are so short that only the largest weight matters.
+  const Tensor weights = make_tensor(ElementType::kFloat32, {2, 2}, std::vector<float>{1.F, -0.5F, 0.F, 4.F});
+  const Extents numbers = {2, 1, 2, 2, 1, 1, 2, 2, 1, 16383};
+  EXPECT_THAT(packed<std::int16_t>(fixed_pairs(numbers), weights), ElementsAre(32767, -16384, 0, 32767));
+  EXPECT_THAT(packed(fixed_scales(numbers), weights), ElementsAre(1.F / 32767, 4.F / 32767));
+}
+
+TEST(FixedPoint, LeavesRoomForEverySum) {
+  constexpr std::int64_t kInputs = 96, kTaps = 6, kLevels = 8191;
+  test::Dice dice(7);
+  std::vector<float> values(static_cast<std::size_t>(5 * kInputs * kTaps));
+  for (float& value : values) value = static_cast<float>(dice.between(-1000, 1000)) / 7.F;
+  const Tensor weights = make_tensor(ElementType::kFloat32, {5, kInputs, kTaps}, values);
+  // Sums over 48 inputs and three neighbouring taps.
+  const Extents numbers = {5, kTaps, kInputs, kInputs * kTaps, 1, kTaps, 8, 48, 3, kLevels};
+  const auto pairs = packed<std::int16_t>(fixed_pairs(numbers), weights);
+  const auto scales = packed(fixed_scales(numbers), weights);
+  for (std::int64_t out = 0; out < 5; ++out) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> sums;
+    for (std::int64_t tap = 0; tap < kTaps; ++tap)
+      for (std::int64_t in = 0; in < kInputs; ++in) {
+        const auto at = static_cast<std::size_t>(((tap * kInputs / 2 + in / 2) * 8 + out) * 2 + in % 2);
+        const auto given = static_cast<std::size_t>((out * kInputs + in) * kTaps + tap);
+        EXPECT_NEAR(static_cast<float>(pairs[at]) * scales[static_cast<std::size_t>(out)], values[given],
+                    0.51F * scales[static_cast<std::size_t>(out)]);
+        sums[{in / 48, tap / 3}] += std::abs(pairs[at]) * kLevels;
+      }
+    for (const auto& [chunk, sum] : sums) EXPECT_LE(sum, std::numeric_limits<std::int32_t>::max());
+  }
+}
+
+TEST(FixedPoint, HasNoUnitForWeightsThatAreNotFinite) {
+  const Tensor weights = make_tensor(ElementType::kFloat32, {3, 2},
+                                     std::vector<float>{std::numeric_limits<float>::infinity(), 1.F,
+                                                        std::numeric_limits<float>::quiet_NaN(), 1.F, 0.F, 0.F});
+  const Extents numbers = {3, 1, 2, 2, 1, 1, 3, 2, 1, 8191};
+  EXPECT_THAT(packed<std::int16_t>(fixed_pairs(numbers), weights), testing::Each(0));
+  const auto scales = packed(fixed_scales(numbers), weights);
+  EXPECT_TRUE(std::isnan(scales[0]) && std::isnan(scales[1]));
+  EXPECT_EQ(scales[2], 0.F);
+}
+
+TEST(FixedPoint, IsRefusedWhenItDoesNotFitTheConstant) {
+  const Tensor source = counting({4, 6, 3});
+  const auto with = [](std::int64_t inputs, std::int64_t taps, std::int64_t levels) {
+    return Extents{4, 3, 6, 18, 1, 3, 2, inputs, taps, levels};
+  };
+  EXPECT_EQ(refusal(fixed_pairs(with(6, 3, 8191)), source), "");
+  EXPECT_EQ(refusal(fixed_scales(with(2, 1, 32767)), source), "");
+  for (const Extents& numbers :
+       {with(4, 3, 8191), with(6, 2, 8191), with(0, 3, 8191), with(6, 3, 0), with(6, 3, 32768), with(-6, 3, 8191),
+        with(6, -3, 8191), Extents{4, 3, 6, 18, 1, 3, 2}, Extents{4, 3, 6, 19, 1, 3, 2, 6, 3, 8191}, Extents{}})
+    EXPECT_EQ(refusal(fixed_pairs(numbers), source), "backend/bad-artifact") << testing::PrintToString(numbers);
+  EXPECT_EQ(refusal(fixed_pairs(with(6, 3, 8191)), counting_bytes({4, 6, 3})), "backend/bad-artifact");
+}
+
 TEST(Packing, HasNamesThatReadBack) {
   for (const PackingKind kind : {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads,
                                  PackingKind::kPairs, PackingKind::kQuadSums, PackingKind::kBfloatPanels,
-                                 PackingKind::kBfloatPairs, PackingKind::kHalfPanels, PackingKind::kWinogradRows})
+                                 PackingKind::kBfloatPairs, PackingKind::kHalfPanels, PackingKind::kWinogradRows,
+                                 PackingKind::kFixedPairs, PackingKind::kFixedScales})
     EXPECT_EQ(packing_kind_of(name_of(kind)), kind);
   EXPECT_EQ(packing_kind_of("panel"), std::nullopt);
   EXPECT_EQ(packing_kind_of(""), std::nullopt);

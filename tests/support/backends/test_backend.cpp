@@ -7,7 +7,7 @@
 // (one value leaves a region, cheap producers may be repeated, and a region of one node takes N longer), asked=FILE
 // (every question what it supports adds a line to the file: the process that asked), narrow=FACTOR (in class fast a
 // variant of single nodes that says it computes in 16 bits, with results multiplied by the factor; the others are
-// slow).
+// slow), fixed=FACTOR (with narrow: another such variant, in fixed point, which takes longer).
 #include <unistd.h>
 
 #include <cstdlib>
@@ -27,6 +27,8 @@ namespace {
 
 constexpr const char* kReversed = "test:reversed";
 constexpr const char* kNarrow = "default+bf16";
+constexpr const char* kFixed = "default+i16";
+constexpr std::int64_t kFixedUs = 1000;
 /// What full precision takes where there is a narrow variant.
 constexpr std::int64_t kSlowUs = 3000;
 
@@ -149,6 +151,7 @@ class TestBackend final : public Backend,
     single_us_ = std::atoll(option("single_us").c_str());
     asked_file_ = option("asked");
     factor_ = static_cast<float>(std::atof(option("narrow").c_str()));
+    fixed_factor_ = static_cast<float>(std::atof(option("fixed").c_str()));
     info_ = {.name = name, .kind = "test", .version = "1", .build = "test build " + option("build")};
     if (!option("baseline").empty()) baseline_ = "test:fault=" + option("baseline");
     if (fault_.is("probe", "wrong")) info_.kind = "another";
@@ -192,6 +195,7 @@ class TestBackend final : public Backend,
     if (is_tunable_) variants[0].name = "default/idle=0,wait_us=200";
     if (factor_ != 0 && options.accuracy == Accuracy::kFast && region.nodes.count() == 1)
       variants.push_back(variant(kNarrow, plain(), region));
+    if (fixed_factor_ != 0 && variants.back().name == kNarrow) variants.push_back(variant(kFixed, plain(), region));
     if (fault_.is("propose", "wrong")) variants[0].input_formats.clear();
     if (fault_.is("propose", "garbage")) variants = {variant("\x01\xff", Format{"\x02\xfe:\n"}, region)};
     return variants;
@@ -275,8 +279,9 @@ class TestBackend final : public Backend,
 
  private:
   Artifact compiled(const CompileRequest& request) const {
-    const bool is_narrow = request.variant.name == kNarrow;
-    return Compiler(request, fault_.is("compile", "wrong")).run(wait_us(request), is_narrow ? factor_ : 1);
+    const std::string& name = request.variant.name;
+    const float factor = name == kNarrow ? factor_ : name == kFixed ? fixed_factor_ : 1;
+    return Compiler(request, fault_.is("compile", "wrong")).run(wait_us(request), factor);
   }
 
   static Variant variant(const char* name, const Format& format, const Region& region) {
@@ -286,6 +291,7 @@ class TestBackend final : public Backend,
   }
 
   std::int64_t wait_us(const CompileRequest& request) const {
+    if (request.variant.name == kFixed) return kFixedUs;
     if (factor_ != 0) return request.variant.name == kNarrow ? 0 : kSlowUs;
     if (single_us_ > 0) return request.region.nodes.count() == 1 ? single_us_ : 0;
     const auto settings = settings_of(tunable_space(request.region), request.variant.name);
@@ -301,6 +307,7 @@ class TestBackend final : public Backend,
   std::int64_t single_us_ = 0;
   std::string asked_file_;
   float factor_ = 0;
+  float fixed_factor_ = 0;
   std::unique_ptr<MadeUpDevice> device_;  ///< null at home
 };
 

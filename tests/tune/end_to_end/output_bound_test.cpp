@@ -143,6 +143,15 @@ TEST_F(OutputsInClassFast, SomeStepsGoBackToFullPrecisionWhereTheyErrTooMuchToge
   expect_right_outputs(*report);
 }
 
+/// Floats of 16 bits that err by 3.6 % together, fixed point by 0.2 %.
+TEST_F(OutputsInClassFast, StepsInFixedPointStayWhereFloatsOfSixteenBitsErrTooMuch) {
+  const auto report = tuned("test:narrow=1.009,fixed=1.0005");
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_TRUE(has_note(*report, "round in fixed point alone"));
+  EXPECT_NE(report->cover.find("+i16"), std::string::npos) << report->cover;
+  expect_right_outputs(*report);
+}
+
 TEST_F(OutputsInClassFast, TheSameTuneKeepsTheSameNodesInFullPrecision) {
   const auto first = tuned("test:narrow=1.009");
   const auto again = tuned_again("test:narrow=1.009");

@@ -191,7 +191,7 @@ TEST(NodesThatErrTooMuch, AreThoseWhoseOperatorAloneRoundsTooMuch) {
   const auto report = tune.run_once("fast");
   ASSERT_TRUE(report) << to_string(report.error());
   EXPECT_THAT(report->notes,
-              testing::Contains(testing::HasSubstr("in full precision, because they alone round too much: 1")));
+              testing::Contains(testing::HasSubstr("without 16-bit floats, because they alone round too much: 1")));
   EXPECT_THAT(report->cover, testing::Not(testing::HasSubstr("bf16")));
   expect_right_outputs(report->plan);
 }

@@ -135,6 +135,10 @@ const std::string kWinograd =
     "may_transform == 1 and computed_weights == 0";
 const std::string kWinograd2 = kWinograd + " and out_h >= 4 and out_w >= 4";
 const std::string kWinograd4 = kWinograd + " and out_h >= 8 and out_w >= 8";
+// Its products in fixed point.
+const std::string kMayBeFixed = " and bf16 == 1";
+const std::string kWinograd2Fixed = kWinograd2 + kMayBeFixed;
+const std::string kWinograd4Fixed = kWinograd4 + kMayBeFixed;
 // Where the one in channels_last does not apply.
 const std::string kMayTransformPlanes =
     " and groups == 1 and stride_w == 1 and out_w * 2 >= lanes and may_transform == 1 and computed_weights == 0 and ";
@@ -175,7 +179,7 @@ const std::string kPlanesLegal = kTile + "tile_x + 1 <= registers and tile_x * l
                                  "tile_c + 1 <= registers and tile_x * lanes <= plain_w or " + kTile +
                                  "tile_x + 1 <= registers and tile_x == 1";
 
-const std::array<Implementation, 12> kImplementations = {{{.name = "winograd4",
+const std::array<Implementation, 14> kImplementations = {{{.name = "winograd4",
                                                            .condition = kWinograd4,
                                                            .priority = 15,
                                                            .layouts = {Layout::kChannelsLast},
@@ -209,6 +213,24 @@ const std::array<Implementation, 12> kImplementations = {{{.name = "winograd4",
                                                            .build = build_winograd_planes_2,
                                                            .choices = kWinogradPlanesChoices,
                                                            .legal = kPlanesLegal},
+                                                          {.name = "winograd4_i16",
+                                                           .condition = kWinograd4Fixed,
+                                                           .priority = 10,
+                                                           .layouts = {Layout::kChannelsLast},
+                                                           .space = winograd_4_space,
+                                                           .build = build_winograd_4_fixed,
+                                                           .choices = kWinogradChoices,
+                                                           .legal = kWinogradLegal4,
+                                                           .narrow = NarrowUse::kRefused},
+                                                          {.name = "winograd2_i16",
+                                                           .condition = kWinograd2Fixed,
+                                                           .priority = 9,
+                                                           .layouts = {Layout::kChannelsLast},
+                                                           .space = winograd_2_space,
+                                                           .build = build_winograd_2_fixed,
+                                                           .choices = kWinogradChoices,
+                                                           .legal = kWinogradLegal2,
+                                                           .narrow = NarrowUse::kRefused},
                                                           {.name = "depthwise",
                                                            .condition = kDepthwise,
                                                            .priority = 15,

@@ -42,6 +42,8 @@ void build_depthwise(const Dense& dense, const Depthwise& parts, const Site& sit
 [[nodiscard]] std::vector<Schedule> winograd_4_space(const Site& site, const Facts& facts);
 void build_winograd_2(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
 void build_winograd_4(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
+void build_winograd_2_fixed(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
+void build_winograd_4_fixed(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering);
 
 /// The same along height and depth of plain tensors, for any number of channels and outputs, dilated or not.
 /// Facts planes2_saving and planes4_saving: products saved of those of a direct convolution of plain tensors, in

@@ -20,13 +20,13 @@
 
 #include "compiler/codegen/loops.h"
 #include "compiler/strategies/convolution.h"
+#include "compiler/strategies/winograd_products.h"
 #include "compiler/strategies/winograd_transform.h"
 
 namespace collage::native {
 
 using Halide::Expr;
 using Halide::Func;
-using Halide::RDom;
 using Halide::TailStrategy;
 using Halide::Var;
 
@@ -109,7 +109,8 @@ std::vector<Schedule> space_of(const Site& site, const Facts& facts, std::int64_
   return schedules;
 }
 
-void build(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering, std::int64_t tile) {
+void build(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering, std::int64_t tile,
+           bool is_fixed = false) {
   const Dense dense = *convolution_of(site);
   const Tiles tiles(facts, tile);
   const int m = to_int(tiles.m);
@@ -120,16 +121,12 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   const std::int64_t lanes = site.lanes();
   const std::int64_t block = schedule["tile_c"] * lanes;
   const std::int64_t channels = dense.channels();
-  const std::int64_t outputs = dense.outputs();
   // Blocks of tiles are computed whole, also where they go past the last row.
   const auto is_even = [&](std::int64_t extent, std::int64_t factor) { return !site.is_open && extent % factor == 0; };
   const bool fills_blocks = is_even(dense.out(1), tile * in_block) && is_even(dense.out(2), tile * columns);
   const Readable given = source_of(dense, lowering);
   const Func source =
       padded_source(dense, given.func, {1, 2}, !fills_blocks, {given.sizes[1], given.sizes[2], given.sizes[3]});
-  const Func weights =
-      lowering.packed(dense.weights, {.kind = PackingKind::kWinograd, .numbers = {outputs, channels, tile, block}},
-                      ElementType::kFloat32, {ceil_div(outputs, block), tiles.points, tiles.points, channels, block});
 
   const auto [n, d, y, x, k] = named_loops<5>();
   const std::vector<Var> loops = {n, d, y, x, k};
@@ -154,14 +151,10 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   });
   transformed(c, t, i, j, bx, by, n) = Halide::mux(j, winograd_input(tile, rows));
 
-  Func sum("sum");
   const Var ki("ki");
   const Var ko("ko");
-  RDom r(0, to_int(channels), "r");
-  sum(ki, t, i, j, bx, by, n, ko) = 0.0F;
-  sum(ki, t, i, j, bx, by, n, ko) += weights(ki, r, i, j, ko) * transformed(r, t, i, j, bx, by, n);
-  Func products("products");
-  products(ki, t, i, j, bx, by, n, ko) = sum(ki, t, i, j, bx, by, n, ko);
+  WinogradProducts multiplied(dense, site, lowering, tile, block, is_fixed, transformed);
+  Func products = multiplied.func();
 
   Func back("back");
   const Var x_in("x_in");
@@ -180,8 +173,6 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
 
   const Var xi("xi");
   const Var yi("yi");
-  const Var to("to");
-  const Var ti("ti");
   const Var vector("vector");
   const Var lane("lane");
   const auto tail = [&](std::int64_t extent, std::int64_t factor) {
@@ -217,23 +208,7 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
 
   products.compute_at(out, by_outputs ? ko : block_loop).bound(t, 0, in_all).bound_extent(bx, 1).bound_extent(by, 1);
   products.align_storage(t, odd);
-  const int tile_t = to_int(schedule["tile_t"]);
-  products.split(t, to, ti, tile_t, TailStrategy::ShiftInwards)
-      .split(ki, vector, lane, to_int(lanes))
-      .reorder(lane, vector, ti, to, ko, i, j, bx, by, n)
-      .vectorize(lane)
-      .unroll(vector)
-      .unroll(ti)
-      .bound(ki, 0, to_int(block));
-  sum.compute_at(products, to).bound_extent(t, tile_t).bound_extent(bx, 1).bound_extent(by, 1);
-  sum.split(ki, vector, lane, to_int(lanes)).vectorize(lane).unroll(vector).unroll(t);
-  sum.update()
-      .split(ki, vector, lane, to_int(lanes))
-      .reorder(lane, vector, t, r, i, j, n, ko)
-      .vectorize(lane)
-      .unroll(vector)
-      .unroll(t);
-  if (channels % 2 == 0) sum.update().unroll(r, 2);
+  multiplied.schedule({.out = out, .loop = block_loop, .tiles = in_all}, schedule["tile_t"]);
   back.compute_at(out, by_outputs ? tx : ko)
       .bound_extent(tx, 1)
       .bound_extent(ty, 1)
@@ -256,6 +231,12 @@ void build_winograd_2(const Site& site, const Facts& facts, const Schedule& sche
 }
 void build_winograd_4(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering) {
   build(site, facts, schedule, lowering, 4);
+}
+void build_winograd_2_fixed(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering) {
+  build(site, facts, schedule, lowering, 2, true);
+}
+void build_winograd_4_fixed(const Site& site, const Facts& facts, const Schedule& schedule, Lowering& lowering) {
+  build(site, facts, schedule, lowering, 4, true);
 }
 
 }  // namespace collage::native
