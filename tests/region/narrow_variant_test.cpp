@@ -50,7 +50,7 @@ TEST(NarrowVariant, NothingWhereNoPortCanBeNarrow) {
 }
 
 TEST(NarrowVariant, FixedPointIsAWordOfTheName) {
-  const Variant fixed{.name = "fixed_i16.nhwc/tile_c=2", .input_formats = {}, .output_formats = {}};
+  const Variant fixed{.name = "direct+i16.nhwc/tile_c=2", .input_formats = {}, .output_formats = {}};
   EXPECT_EQ(narrow_element_in(fixed), ElementType::kInt16);
   EXPECT_TRUE(is_fixed_point(fixed) && has_16_bits(fixed));
   EXPECT_FALSE(is_fixed_point({.name = "pairs.nhwc.bf16", .input_formats = {}, .output_formats = {}}));

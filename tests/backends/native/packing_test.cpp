@@ -277,6 +277,29 @@ TEST(FixedPoint, LeavesRoomForEverySum) {
   }
 }
 
+/// Against the transformed weights in f32.
+TEST(FixedPoint, OfTransformedWeightsHasAUnitForEachOutputAndPoint) {
+  constexpr std::int64_t kOut = 5, kIn = 6, kBlock = 4, kArea = 16;
+  test::Dice dice(11);
+  std::vector<float> values(kOut * kIn * 9);
+  for (float& value : values) value = static_cast<float>(dice.between(-1000, 1000)) / 7.F;
+  const Tensor weights = make_tensor(ElementType::kFloat32, {kOut, kIn, 3, 3}, values);
+  const auto transformed = packed(winograd({kOut, kIn, 2, kBlock}), weights);
+  const Extents numbers = {kOut, kIn, 2, kBlock, 2, 16383};
+  const auto pairs = packed<std::int16_t>({.kind = PackingKind::kFixedWinograd, .numbers = numbers}, weights);
+  const auto scales = packed({.kind = PackingKind::kFixedWinogradScales, .numbers = numbers}, weights);
+  ASSERT_EQ(scales.size(), 2U * kArea * kBlock);
+  for (std::int64_t unit = 0; unit < 2 * kArea * kBlock; ++unit)
+    for (std::int64_t in = 0; in < kIn; ++in) {
+      const std::int64_t first = unit / kBlock * kIn * kBlock;
+      const float given = transformed[static_cast<std::size_t>(first + in * kBlock + unit % kBlock)];
+      const std::int16_t made =
+          pairs[static_cast<std::size_t>(first + in / 2 * kBlock * 2 + unit % kBlock * 2 + in % 2)];
+      const float scale = scales[static_cast<std::size_t>(unit)];
+      EXPECT_NEAR(static_cast<float>(made) * scale, given, 0.51F * scale) << unit << ", " << in;
+    }
+}
+
 TEST(FixedPoint, HasNoUnitForWeightsThatAreNotFinite) {
   const Tensor weights = make_tensor(ElementType::kFloat32, {3, 2},
                                      std::vector<float>{std::numeric_limits<float>::infinity(), 1.F,
@@ -300,13 +323,22 @@ TEST(FixedPoint, IsRefusedWhenItDoesNotFitTheConstant) {
         with(6, -3, 8191), Extents{4, 3, 6, 18, 1, 3, 2}, Extents{4, 3, 6, 19, 1, 3, 2, 6, 3, 8191}, Extents{}})
     EXPECT_EQ(refusal(fixed_pairs(numbers), source), "backend/bad-artifact") << testing::PrintToString(numbers);
   EXPECT_EQ(refusal(fixed_pairs(with(6, 3, 8191)), counting_bytes({4, 6, 3})), "backend/bad-artifact");
+  const Tensor filters = counting({4, 6, 3, 3});
+  const auto transformed = [](Extents extents) {
+    return Packing{.kind = PackingKind::kFixedWinograd, .numbers = std::move(extents)};
+  };
+  EXPECT_EQ(refusal(transformed({4, 6, 4, 2, 6, 8191}), filters), "");
+  for (const Extents& numbers : std::vector<Extents>{
+           {4, 6, 4, 2, 4, 8191}, {4, 6, 4, 2, 0, 8191}, {4, 6, 4, 2, 6, 0}, {4, 6, 3, 2, 6, 8191}, {4, 6, 4, 2}, {}})
+    EXPECT_EQ(refusal(transformed(numbers), filters), "backend/bad-artifact") << testing::PrintToString(numbers);
 }
 
 TEST(Packing, HasNamesThatReadBack) {
   for (const PackingKind kind : {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads,
                                  PackingKind::kPairs, PackingKind::kQuadSums, PackingKind::kBfloatPanels,
                                  PackingKind::kBfloatPairs, PackingKind::kHalfPanels, PackingKind::kWinogradRows,
-                                 PackingKind::kFixedPairs, PackingKind::kFixedScales})
+                                 PackingKind::kFixedPairs, PackingKind::kFixedScales, PackingKind::kFixedWinograd,
+                                 PackingKind::kFixedWinogradScales})
     EXPECT_EQ(packing_kind_of(name_of(kind)), kind);
   EXPECT_EQ(packing_kind_of("panel"), std::nullopt);
   EXPECT_EQ(packing_kind_of(""), std::nullopt);

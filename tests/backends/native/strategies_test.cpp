@@ -72,15 +72,19 @@ const std::vector<Case>& cases() {
       {"product/pairs", "graph(%a: f32[2,7,24], %w: f32[24,17]) -> (%y) { %m: f32[2,7,17] = MatMul(%a, %w) %y: f32[2,7,17] = Sigmoid(%m) }"},
       {"product/pairs", "graph(%a: f32[25,7], %w: f32[17,25], %wb: f32[17]) -> (%y) { %y: f32[7,17] = Gemm(%a, %w, %wb) {alpha=0.5, beta=2.0, transA=1, transB=1} }"},
       {"product/pairs", "graph(%a: f32[9,25], %w: f32[25,40]) -> (%y) { %y: f32[9,40] = MatMul(%a, %w) }"},
-      {"convolution/fixed_i16", "graph(%x: f32[2,24,9,7], %w: f32[33,24,1,1], %wb: f32[33], %r: f32[2,33,9,7]) -> (%y) { %c: f32[2,33,9,7] = Conv(%x, %w, %wb) {kernel_shape=[1,1]} %s: f32[2,33,9,7] = Add(%c, %r) %y: f32[2,33,9,7] = Relu(%s) }"},
-      {"convolution/fixed_i16", "graph(%x: f32[1,16,11,9], %w: f32[24,16,3,3], %wb: f32[24]) -> (%y) { %y: f32[1,24,11,9] = Conv(%x, %w, %wb) {kernel_shape=[3,3], pads=[1,1,1,1]} }"},
-      {"convolution/fixed_i16", "graph(%x: f32[2,64,19,17], %w: f32[20,64,3,3]) -> (%y) { %y: f32[2,20,10,9] = Conv(%x, %w) {kernel_shape=[3,3], pads=[1,1,1,1], strides=[2,2]} }"},
-      {"convolution/fixed_i16", "graph(%x: f32[1,8,4,9,7], %w: f32[16,8,2,1,3]) -> (%y) { %y: f32[1,16,3,9,5] = Conv(%x, %w) {kernel_shape=[2,1,3]} }"},
-      {"convolution/fixed_i16", "graph(%x: f32[1,48,40,41], %w: f32[16,48,1,1]) -> (%y) { %y: f32[1,16,20,21] = Conv(%x, %w) {kernel_shape=[1,1], strides=[2,2]} }"},
-      {"product/fixed_i16", "graph(%a: f32[2,7,24], %w: f32[24,17]) -> (%y) { %m: f32[2,7,17] = MatMul(%a, %w) %y: f32[2,7,17] = Sigmoid(%m) }"},
-      {"product/fixed_i16", "graph(%a: f32[24,7], %w: f32[17,24], %wb: f32[17]) -> (%y) { %y: f32[7,17] = Gemm(%a, %w, %wb) {alpha=0.5, beta=2.0, transA=1, transB=1} }"},
-      {"product/fixed_i16", "graph(%a: f32[701,24], %w: f32[24,40]) -> (%y) { %y: f32[701,40] = MatMul(%a, %w) }"},
-      {"product/fixed_i16", "graph(%a: f32[3,1304], %w: f32[1304,40]) -> (%y) { %y: f32[3,40] = MatMul(%a, %w) }"},
+      {"convolution/direct+i16", "graph(%x: f32[2,24,9,7], %w: f32[33,24,1,1], %wb: f32[33], %r: f32[2,33,9,7]) -> (%y) { %c: f32[2,33,9,7] = Conv(%x, %w, %wb) {kernel_shape=[1,1]} %s: f32[2,33,9,7] = Add(%c, %r) %y: f32[2,33,9,7] = Relu(%s) }"},
+      {"convolution/direct+i16", "graph(%x: f32[1,16,11,9], %w: f32[24,16,3,3], %wb: f32[24]) -> (%y) { %y: f32[1,24,11,9] = Conv(%x, %w, %wb) {kernel_shape=[3,3], pads=[1,1,1,1]} }"},
+      {"convolution/direct+i16", "graph(%x: f32[2,64,19,17], %w: f32[20,64,3,3]) -> (%y) { %y: f32[2,20,10,9] = Conv(%x, %w) {kernel_shape=[3,3], pads=[1,1,1,1], strides=[2,2]} }"},
+      {"convolution/direct+i16", "graph(%x: f32[1,8,4,9,7], %w: f32[16,8,2,1,3]) -> (%y) { %y: f32[1,16,3,9,5] = Conv(%x, %w) {kernel_shape=[2,1,3]} }"},
+      {"convolution/direct+i16", "graph(%x: f32[1,48,40,41], %w: f32[16,48,1,1]) -> (%y) { %y: f32[1,16,20,21] = Conv(%x, %w) {kernel_shape=[1,1], strides=[2,2]} }"},
+      {"convolution/winograd4+i16", "graph(%x: f32[1,32,13,11], %w: f32[48,32,3,3], %wb: f32[48]) -> (%y) { %y: f32[1,48,13,11] = Conv(%x, %w, %wb) {kernel_shape=[3,3], pads=[1,1,1,1]} }"},
+      {"convolution/winograd4+i16", "graph(%x: f32[1,128,9,8], %w: f32[96,128,3,3]) -> (%y) { %c: f32[1,96,9,8] = Conv(%x, %w) {kernel_shape=[3,3], pads=[1,1,1,1]} %y: f32[1,96,9,8] = Relu(%c) }"},
+      {"convolution/winograd2+i16", "graph(%x: f32[2,32,5,6], %w: f32[32,32,3,3]) -> (%y) { %c: f32[2,32,5,6] = Conv(%x, %w) {kernel_shape=[3,3], pads=[1,1,1,1]} %y: f32[2,32,5,6] = Relu(%c) }"},
+      {"convolution/winograd2+i16", "graph(%x: f32[1,176,8,20], %w: f32[16,176,3,3]) -> (%y) { %y: f32[1,16,6,18] = Conv(%x, %w) {kernel_shape=[3,3]} }"},
+      {"product/packed+i16", "graph(%a: f32[2,7,24], %w: f32[24,17]) -> (%y) { %m: f32[2,7,17] = MatMul(%a, %w) %y: f32[2,7,17] = Sigmoid(%m) }"},
+      {"product/packed+i16", "graph(%a: f32[24,7], %w: f32[17,24], %wb: f32[17]) -> (%y) { %y: f32[7,17] = Gemm(%a, %w, %wb) {alpha=0.5, beta=2.0, transA=1, transB=1} }"},
+      {"product/packed+i16", "graph(%a: f32[701,24], %w: f32[24,40]) -> (%y) { %y: f32[701,40] = MatMul(%a, %w) }"},
+      {"product/packed+i16", "graph(%a: f32[3,1304], %w: f32[1304,40]) -> (%y) { %y: f32[3,40] = MatMul(%a, %w) }"},
       {"product/bf16_weights", "graph(%a: f32[3,31], %w: f32[31,50], %wb: f32[50]) -> (%y) { %m: f32[3,50] = MatMul(%a, %w) %y: f32[3,50] = Add(%m, %wb) }"},
       {"product/f16_weights", "graph(%a: f32[3,31], %w: f32[31,50], %wb: f32[50]) -> (%y) { %m: f32[3,50] = MatMul(%a, %w) %y: f32[3,50] = Add(%m, %wb) }"},
       {"batch_product/batched", "graph(%a: f32[2,3,7,24], %b: f32[2,3,24,17]) -> (%y) { %y: f32[2,3,7,17] = MatMul(%a, %b) }"},
@@ -197,7 +201,7 @@ TEST(Strategies, HaveRowsWithNamesOfTheirOwn) {
 
 /// Rows that only accuracy class fast has.
 bool is_narrow_row(std::string_view row) {
-  return row.ends_with("/pairs") || row.ends_with("/fixed_i16") || row.ends_with("/bf16_weights") ||
+  return row.ends_with("/pairs") || row.ends_with("+i16") || row.ends_with("/bf16_weights") ||
          row.ends_with("/f16_weights");
 }
 /// Those of one type of 16 bits.
@@ -238,7 +242,7 @@ TEST_P(Strategy, IsRightWithNarrowNumbersWhereItMayHaveThem) {
 INSTANTIATE_TEST_SUITE_P(Cases, Strategy, testing::Range(std::size_t{0}, cases().size()),
                          [](const testing::TestParamInfo<std::size_t>& which) {
                            std::string name = cases()[which.param].row + std::to_string(which.param);
-                           std::ranges::replace(name, '/', '_');
+                           std::ranges::replace_if(name, [](char c) { return c == '/' || c == '+'; }, '_');
                            return name;
                          });
 

@@ -19,7 +19,7 @@ Variant named(const std::string& name) { return {.name = name, .input_formats = 
 CandidatePool pool_with_fixed_point() {
   CandidatePool pool;
   pool.regions = {{.nodes = nodes({0, 1})}, {.nodes = nodes({2})}};
-  pool.candidates = {{.region = 0, .backend = "native", .variant = named("fixed_i16.plain")},
+  pool.candidates = {{.region = 0, .backend = "native", .variant = named("packed+i16.plain")},
                      {.region = 1, .backend = "native", .variant = named("flat.plain.bf16")}};
   return pool;
 }
@@ -35,10 +35,10 @@ TEST(PrecisionLimits, LeaveFixedPointWhereThereIsSuchACandidate) {
   PrecisionLimits limits;
   limits.forbid_floats(nodes({0, 2}), pool_with_fixed_point());
   EXPECT_TRUE(limits.forbids(named("pairs.plain.bf16"), nodes({0, 1})));
-  EXPECT_FALSE(limits.forbids(named("fixed_i16.plain"), nodes({0, 1})));
+  EXPECT_FALSE(limits.forbids(named("packed+i16.plain"), nodes({0, 1})));
   EXPECT_FALSE(limits.forbids(named("direct.plain"), nodes({0, 1})));
   EXPECT_FALSE(limits.forbids(named("pairs.plain.bf16"), nodes({1})));
-  EXPECT_TRUE(limits.forbids(named("fixed_i16.plain"), nodes({1, 2}))) << "node 2 has no other";
+  EXPECT_TRUE(limits.forbids(named("packed+i16.plain"), nodes({1, 2}))) << "node 2 has no other";
   EXPECT_EQ(to_text(limits, 4), "1 of 4 nodes keep full precision, 1 round in fixed point alone");
 }
 
@@ -46,8 +46,8 @@ TEST(PrecisionLimits, OnlyRise) {
   PrecisionLimits limits;
   limits.forbid_16_bits(nodes({0}));
   limits.forbid_floats(nodes({0, 1}), pool_with_fixed_point());
-  EXPECT_TRUE(limits.forbids(named("fixed_i16.plain"), nodes({0})));
-  EXPECT_FALSE(limits.forbids(named("fixed_i16.plain"), nodes({1})));
+  EXPECT_TRUE(limits.forbids(named("packed+i16.plain"), nodes({0})));
+  EXPECT_FALSE(limits.forbids(named("packed+i16.plain"), nodes({1})));
   limits.forbid_16_bits(nodes({1, 2, 3}));
   EXPECT_TRUE(limits.is_full(4));
   EXPECT_EQ(to_text(limits, 4), "4 of 4 nodes keep full precision");
