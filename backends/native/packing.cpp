@@ -12,9 +12,13 @@
 namespace collage::native {
 namespace {
 
-constexpr std::array<std::string_view, 14> kNames = {
-    "none",         "panels",        "winograd",    "quads",        "pairs",          "quad-sums",           "narrow-panels",
-    "narrow-pairs", "half-panels", "winograd-rows", "fixed-pairs",  "fixed-scales", "fixed-winograd", "fixed-winograd-scales"};
+constexpr std::array<std::string_view, 14> kNames = {"none",           "panels",
+                                                     "winograd",       "quads",
+                                                     "pairs",          "quad-sums",
+                                                     "narrow-panels",  "narrow-pairs",
+                                                     "half-panels",    "winograd-rows",
+                                                     "fixed-pairs",    "fixed-scales",
+                                                     "fixed-winograd", "fixed-winograd-scales"};
 
 std::int64_t rounded_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
@@ -102,7 +106,10 @@ struct FixedPoint {
   Panels panels;
   std::int64_t inputs, taps, levels;
   explicit FixedPoint(const Extents& numbers)
-      : panels(Extents(numbers.begin(), numbers.begin() + 7)), inputs(numbers[7]), taps(numbers[8]), levels(numbers[9]) {}
+      : panels(Extents(numbers.begin(), numbers.begin() + 7)),
+        inputs(numbers[7]),
+        taps(numbers[8]),
+        levels(numbers[9]) {}
   [[nodiscard]] bool fits(const Tensor& source) const {
     return panels.fits(source) && inputs > 0 && taps > 0 && panels.in % inputs == 0 && panels.taps % taps == 0 &&
            leaves_room(inputs * taps, levels);
@@ -273,7 +280,8 @@ void for_each_unit(const FixedTransform& fixed, const float* from, const Each& e
   std::vector<float> transformed(static_cast<std::size_t>(weights.size()));
   pack_transformed(weights, from, transformed.data());
   for (std::int64_t unit = 0; unit < fixed.units(); ++unit) {
-    const float* const first = transformed.data() + unit / weights.block * weights.in * weights.block + unit % weights.block;
+    const float* const first =
+        transformed.data() + unit / weights.block * weights.in * weights.block + unit % weights.block;
     double largest = 0;
     double largest_sum = 0;
     double sum = 0;

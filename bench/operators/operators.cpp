@@ -36,7 +36,8 @@ std::vector<std::string> columns_of(const ContestOptions& contest) {
   std::vector<std::string> columns;
   if (contest.few_bits)
     for (const std::string& backend : contest.backends)
-      for (const std::string_view kind : {kFewBits, kFixedPoint, kSplit}) columns.push_back(backend + std::string(kind));
+      for (const std::string_view kind : {kFewBits, kFixedPoint, kSplit})
+        columns.push_back(backend + std::string(kind));
   for (const std::string& backend : contest.backends) {
     if (backend != "onednn") {
       columns.push_back(backend);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -29,8 +30,8 @@ constexpr double kHarmless = 0.6;
 constexpr double kLeastOfRounding = 0.02;
 /// Of the bound: beyond it the nodes that may round all the same are so few that they do not pay for finding them.
 constexpr double kMostError = 2.5;
-/// Fixed point errs about a twentieth as much.
-constexpr double kMostErrorOfFloats = 20 * kMostError;
+/// Fixed point errs about a twentieth as much, in some models an eightieth.
+constexpr double kMostErrorOfFloats = 80 * kMostError;
 /// Kernels that fail where they are needed are replaced: so many plans at most.
 constexpr int kMostPlans = 16;
 
@@ -53,7 +54,7 @@ enum class TrialEnd : std::uint8_t { kJudged, kUnsettled, kFailed };
 /// No 16-bit floats anywhere, after plans that err so much of the bound; true where fixed point is left.
 bool limit_all(const TuneTask& task, double share, Priced& priced) {
   const NodeSet all = all_nodes(task.graph().nodes.size());
-  if (share > kMostErrorOfFloats)
+  if (std::isfinite(share) && share > kMostErrorOfFloats)
     priced.limits.forbid_16_bits(all);
   else
     priced.limits.forbid_floats(all, priced.pool.candidates);
@@ -156,8 +157,8 @@ void run_trial(const TuneTask& task, const MeasureEnv& env, const Contestant* en
   contest.least_over_cap.reset();
   if (trial != TrialEnd::kUnsettled || !is_outside) return;
   const bool may_be_fixed = limit_all(task, engine->share.largest, priced);
-  contest.notes.push_back(name + " is outside the bound, and there was no time to find nodes that may round: " +
-                          left_text(may_be_fixed));
+  contest.notes.push_back(
+      name + " is outside the bound, and there was no time to find nodes that may round: " + left_text(may_be_fixed));
 }
 
 }  // namespace
@@ -175,8 +176,10 @@ void try_narrow(const TuneTask& task, const MeasureEnv& env, Priced& priced, Con
   drop_narrow(priced);
   if (env.user_stop.stop_requested()) return;
   const std::vector<std::string> notes(contest.notes.begin() + before, contest.notes.end());
-  env.store.put_verdict(
-      key, to_line(Json{{"budget", env.budget.seconds()}, {"nodes", priced.limits.full().members()}, {"fixed_point", priced.limits.fixed_point().members()}, {"notes", notes}}));
+  env.store.put_verdict(key, to_line(Json{{"budget", env.budget.seconds()},
+                                          {"nodes", priced.limits.full().members()},
+                                          {"fixed_point", priced.limits.fixed_point().members()},
+                                          {"notes", notes}}));
 }
 
 }  // namespace collage

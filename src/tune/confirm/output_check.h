@@ -1,7 +1,7 @@
 // Keeps plans with steps in 16 bits inside the bound on the model's outputs.
 // In:  a plan made from a cover. Out: whether its outputs are inside on several sets of inputs; if not, the nodes whose
-//      steps round less from then on (precision_limits.h): those that err most for the time they take; what the winner's steps gain and
-//      err.
+//      steps round less from then on (precision_limits.h): those that err most for the time they take; what the
+//      winner's steps gain and err.
 // How: the error of each narrow step is measured in the plan (step_effects.h). Squares of independent errors add up.
 //      The next search keeps 16 bits away from these nodes.
 // Cost: a run of the plan on each set of inputs; when it is outside, the rest of a run for each narrow step.

@@ -18,8 +18,8 @@ constexpr double kOpenMind = 1.5;
 constexpr double kHope = 2;
 /// Of the time in full precision, before anything is known.
 /// Half where multiplying or moving numbers takes the time, a quarter of that of products in tiles; of three such
-/// products for one half. Integers are not multiplied in tiles. Float16 is not multiplied: heavy operators gain by it only
-/// where they wait for their weights, between full ports.
+/// products for one half. Integers are not multiplied in tiles. Float16 is not multiplied: heavy operators gain by it
+/// only where they wait for their weights, between full ports.
 double share_of(const Variant& variant, bool is_heavy) {
   const std::optional<ElementType> type = narrow_element_in(variant);
   if (!type) return is_heavy && is_split(variant) ? 0.5 : 1;

@@ -115,7 +115,8 @@ std::string pricing_question(const TuneTask& task, const MeasureEnv& env, const 
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", tune_question(task, env.registry), objective.memory_cap,
                      objective.ns_per_byte, task.options.only.has_value(), hash_hex(forecasts), hash_of(priced.costs),
                      fmt::join(priced.limits.full().members(), ","),
-                     fmt::join(priced.limits.fixed_point().members(), ","), to_text(task.graph(), priced.pool.candidates));
+                     fmt::join(priced.limits.fixed_point().members(), ","),
+                     to_text(task.graph(), priced.pool.candidates));
 }
 
 /// The costs that the same tune had when its pricing ended; nothing where the store knows others by now.

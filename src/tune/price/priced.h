@@ -15,9 +15,9 @@
 #include "tune/price/bodies.h"
 #include "tune/price/context.h"
 #include "tune/price/cost_bounds.h"
+#include "tune/price/precision_limits.h"
 #include "tune/price/priced_before.h"
 #include "tune/price/pricing.h"
-#include "tune/price/precision_limits.h"
 #include "tune/price/pricing_memory.h"
 
 namespace collage {
@@ -41,8 +41,8 @@ struct Priced {
   /// The part of the best cover's cost that the second half of pricing saved; nothing where it is not known.
   std::optional<double> second_half_gain = std::nullopt;
   std::int64_t engine_ns = 0;  ///< of an engine's plan that ships if no cover is faster; 0 = there is none
-  PrecisionLimits limits;  ///< so that outputs keep to their bound
-  int limitings = 0;       ///< how often plans were outside
+  PrecisionLimits limits;      ///< so that outputs keep to their bound
+  int limitings = 0;           ///< how often plans were outside
   /// Why there are no covers: no time, a stop, rules, a cap of memory, no node.
   std::optional<Error> no_covers = std::nullopt;
 

@@ -245,7 +245,7 @@ TEST(Packing, IsRefusedWhenWinogradRowsDoNotFitTheConstant) {
 Packing fixed_pairs(Extents numbers) { return {.kind = PackingKind::kFixedPairs, .numbers = std::move(numbers)}; }
 Packing fixed_scales(Extents numbers) { return {.kind = PackingKind::kFixedScales, .numbers = std::move(numbers)}; }
 
-TEST(FixedPoint, IsInUnitsOfTheLargestWeightOfEachOutput) {
+TEST(FixedPointPacking, IsInUnitsOfTheLargestWeightOfEachOutput) {
   // Two outputs of two inputs; sums are so short that only the largest weight matters.
   const Tensor weights = make_tensor(ElementType::kFloat32, {2, 2}, std::vector<float>{1.F, -0.5F, 0.F, 4.F});
   const Extents numbers = {2, 1, 2, 2, 1, 1, 2, 2, 1, 16383};
@@ -253,11 +253,11 @@ TEST(FixedPoint, IsInUnitsOfTheLargestWeightOfEachOutput) {
   EXPECT_THAT(packed(fixed_scales(numbers), weights), ElementsAre(1.F / 32767, 4.F / 32767));
 }
 
-TEST(FixedPoint, LeavesRoomForEverySum) {
+TEST(FixedPointPacking, LeavesRoomForEverySum) {
   constexpr std::int64_t kInputs = 96, kTaps = 6, kLevels = 8191;
-  test::Dice dice(7);
+  Dice dice(7);
   std::vector<float> values(static_cast<std::size_t>(5 * kInputs * kTaps));
-  for (float& value : values) value = static_cast<float>(dice.between(-1000, 1000)) / 7.F;
+  for (float& value : values) value = (static_cast<float>(dice.below(2001)) - 1000) / 7.F;
   const Tensor weights = make_tensor(ElementType::kFloat32, {5, kInputs, kTaps}, values);
   // Sums over 48 inputs and three neighbouring taps.
   const Extents numbers = {5, kTaps, kInputs, kInputs * kTaps, 1, kTaps, 8, 48, 3, kLevels};
@@ -278,11 +278,11 @@ TEST(FixedPoint, LeavesRoomForEverySum) {
 }
 
 /// Against the transformed weights in f32.
-TEST(FixedPoint, OfTransformedWeightsHasAUnitForEachOutputAndPoint) {
+TEST(FixedPointPacking, OfTransformedWeightsHasAUnitForEachOutputAndPoint) {
   constexpr std::int64_t kOut = 5, kIn = 6, kBlock = 4, kArea = 16;
-  test::Dice dice(11);
+  Dice dice(11);
   std::vector<float> values(kOut * kIn * 9);
-  for (float& value : values) value = static_cast<float>(dice.between(-1000, 1000)) / 7.F;
+  for (float& value : values) value = (static_cast<float>(dice.below(2001)) - 1000) / 7.F;
   const Tensor weights = make_tensor(ElementType::kFloat32, {kOut, kIn, 3, 3}, values);
   const auto transformed = packed(winograd({kOut, kIn, 2, kBlock}), weights);
   const Extents numbers = {kOut, kIn, 2, kBlock, 2, 16383};
@@ -300,7 +300,7 @@ TEST(FixedPoint, OfTransformedWeightsHasAUnitForEachOutputAndPoint) {
     }
 }
 
-TEST(FixedPoint, HasNoUnitForWeightsThatAreNotFinite) {
+TEST(FixedPointPacking, HasNoUnitForWeightsThatAreNotFinite) {
   const Tensor weights = make_tensor(ElementType::kFloat32, {3, 2},
                                      std::vector<float>{std::numeric_limits<float>::infinity(), 1.F,
                                                         std::numeric_limits<float>::quiet_NaN(), 1.F, 0.F, 0.F});
@@ -311,7 +311,7 @@ TEST(FixedPoint, HasNoUnitForWeightsThatAreNotFinite) {
   EXPECT_EQ(scales[2], 0.F);
 }
 
-TEST(FixedPoint, IsRefusedWhenItDoesNotFitTheConstant) {
+TEST(FixedPointPacking, IsRefusedWhenItDoesNotFitTheConstant) {
   const Tensor source = counting({4, 6, 3});
   const auto with = [](std::int64_t inputs, std::int64_t taps, std::int64_t levels) {
     return Extents{4, 3, 6, 18, 1, 3, 2, inputs, taps, levels};
@@ -334,11 +334,11 @@ TEST(FixedPoint, IsRefusedWhenItDoesNotFitTheConstant) {
 }
 
 TEST(Packing, HasNamesThatReadBack) {
-  for (const PackingKind kind : {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads,
-                                 PackingKind::kPairs, PackingKind::kQuadSums, PackingKind::kBfloatPanels,
-                                 PackingKind::kBfloatPairs, PackingKind::kHalfPanels, PackingKind::kWinogradRows,
-                                 PackingKind::kFixedPairs, PackingKind::kFixedScales, PackingKind::kFixedWinograd,
-                                 PackingKind::kFixedWinogradScales})
+  for (const PackingKind kind :
+       {PackingKind::kNone, PackingKind::kPanels, PackingKind::kWinograd, PackingKind::kQuads, PackingKind::kPairs,
+        PackingKind::kQuadSums, PackingKind::kBfloatPanels, PackingKind::kBfloatPairs, PackingKind::kHalfPanels,
+        PackingKind::kWinogradRows, PackingKind::kFixedPairs, PackingKind::kFixedScales, PackingKind::kFixedWinograd,
+        PackingKind::kFixedWinogradScales})
     EXPECT_EQ(packing_kind_of(name_of(kind)), kind);
   EXPECT_EQ(packing_kind_of("panel"), std::nullopt);
   EXPECT_EQ(packing_kind_of(""), std::nullopt);

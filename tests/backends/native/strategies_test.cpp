@@ -242,7 +242,8 @@ TEST_P(Strategy, IsRightWithNarrowNumbersWhereItMayHaveThem) {
 INSTANTIATE_TEST_SUITE_P(Cases, Strategy, testing::Range(std::size_t{0}, cases().size()),
                          [](const testing::TestParamInfo<std::size_t>& which) {
                            std::string name = cases()[which.param].row + std::to_string(which.param);
-                           std::ranges::replace_if(name, [](char c) { return c == '/' || c == '+'; }, '_');
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == '/' || c == '+'; }, '_');
                            return name;
                          });
 

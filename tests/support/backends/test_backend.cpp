@@ -28,7 +28,7 @@ namespace {
 constexpr const char* kReversed = "test:reversed";
 constexpr const char* kNarrow = "default+bf16";
 constexpr const char* kFixed = "default+i16";
-constexpr std::int64_t kFixedUs = 1000;
+constexpr std::int64_t kFixedUs = 100;
 /// What full precision takes where there is a narrow variant.
 constexpr std::int64_t kSlowUs = 3000;
 

@@ -123,8 +123,8 @@ void FixedSource::define_integers(const Readable& source, const Site& site) {
   parallelise(integers_, {n_, d_, y_, x_}, {dense_.view.extents[0], dense_.in(0), dense_.in(1), dense_.in(2)}, site);
 }
 
-/// Neighbouring places whose integers stay in the first cache until all outputs are made of them; 0: the whole source is
-/// rounded before.
+/// Neighbouring places whose integers stay in the first cache until all outputs are made of them; 0: the whole source
+/// is rounded before.
 std::int64_t places_of_block(const Dense& dense, const Site& site, const Schedule& schedule) {
   const bool has_gaps = std::ranges::any_of(dense.strides, [](std::int64_t stride) { return stride != 1; });
   const std::int64_t width = dense.out(2);
@@ -170,15 +170,13 @@ void build_fixed_point(const Dense& dense, const Site& site, const Schedule& sch
   const Readable given = lowering.read(dense.source, dense.view);
   const std::int64_t levels = fixed_levels(2 * chunk.pairs * chunk.taps(dense));
   FixedSource source(dense, given, levels, site);
-  const Extents numbers = {dense.outputs(),  dense.taps(),       dense.channels(), dense.out_stride,
-                           dense.tap_stride, dense.in_stride,    block,            2 * chunk.pairs,
-                           chunk.taps(dense), levels};
-  const Halide::ImageParam weights = lowering.packed_buffer(
-      dense.weights, {.kind = PackingKind::kFixedPairs, .numbers = numbers}, ElementType::kInt16,
-      {ceil_div(dense.outputs(), block), kernel[0], kernel[1], kernel[2], pairs, block, 2});
-  const Func weight_scales =
-      lowering.packed(dense.weights, {.kind = PackingKind::kFixedScales, .numbers = numbers}, ElementType::kFloat32,
-                      {ceil_div(dense.outputs(), block) * block});
+  const Extents numbers = {dense.outputs(), dense.taps(), dense.channels(), dense.out_stride,  dense.tap_stride,
+                           dense.in_stride, block,        2 * chunk.pairs,  chunk.taps(dense), levels};
+  const Halide::ImageParam weights =
+      lowering.packed_buffer(dense.weights, {.kind = PackingKind::kFixedPairs, .numbers = numbers}, ElementType::kInt16,
+                             {ceil_div(dense.outputs(), block), kernel[0], kernel[1], kernel[2], pairs, block, 2});
+  const Func weight_scales = lowering.packed(dense.weights, {.kind = PackingKind::kFixedScales, .numbers = numbers},
+                                             ElementType::kFloat32, {ceil_div(dense.outputs(), block) * block});
 
   const auto [n, d, y, x, c] = named_loops<5>();
   const Var ci("ci"), co("co"), first("first"), row("row"), plane("plane");
@@ -191,8 +189,9 @@ void build_fixed_point(const Dense& dense, const Site& site, const Schedule& sch
   const Expr tap_plane = plane + r[4];
   integer_sum(ci, x, y, d, n, co, first, row, plane) = 0;
   integer_sum(ci, x, y, d, n, co, first, row, plane) +=
-      cast<std::int32_t>(source.integers()(pair * 2 + r[0], source_place(dense, x, r[2], 2), source_place(dense, y, tap_row, 1),
-                                source_place(dense, d, tap_plane, 0), n)) *
+      cast<std::int32_t>(source.integers()(pair * 2 + r[0], source_place(dense, x, r[2], 2),
+                                           source_place(dense, y, tap_row, 1), source_place(dense, d, tap_plane, 0),
+                                           n)) *
       cast<std::int32_t>(weights(r[0], ci, pair, r[2], tap_row, tap_plane, co));
   Func sum("sum");
   sum(ci, x, y, d, n, co) = 0.0F;

@@ -1,10 +1,10 @@
-// Products with constant weights in 16-bit fixed point: one instruction multiplies two neighbouring inputs by two weights
-// and adds both products to one i32 lane.
-// In:  a Dense. Out: Halide code that computes tiles in registers, as in dense.h.
-// How: an output's weights are integers times one scale, fixed when they are packed. The inputs of one place, or of one
+// Products with constant weights in 16-bit fixed point: one instruction multiplies two neighbouring inputs by two
+// weights and adds both products to one i32 lane. In:  a Dense. Out: Halide code that computes tiles in registers, as
+// in dense.h. How: an output's weights are integers times one scale, fixed when they are packed. The inputs of one
+// place, or of one
 //       item of the batch where windows have several places, are integers times a scale that each run takes from the
-//       largest of them. Sums of integers are exact: the weights' scales leave room for every sum. Long sums are made in
-//       chunks that are added up in f32. Where an input is infinite or NaN, so are all outputs that share its scale.
+//       largest of them. Sums of integers are exact: the weights' scales leave room for every sum. Long sums are made
+//       in chunks that are added up in f32. Where an input is infinite or NaN, so are all outputs that share its scale.
 // Example: inputs up to 3 are multiples of 3 / 8191, so that they err by 1.8e-4 at most; bfloat16 errs by 2^-9 of each.
 // Cost: half the steps of dense.h, and two passes over the source.
 // Source: VPDPWSSD of AVX-512 VNNI; dynamic quantisation of activations, a scale for each row and each output.

@@ -70,8 +70,9 @@ void build_pairs(const Dense& dense, const Site& site, const Schedule& schedule,
   }
   Func sum("sum");
   sum(ci, x, y, d, n, co) = 0.0F;
-  sum(ci, x, y, d, n, co) += cast<float>(source(taps[1] * 2 + taps[0], source_place(dense, x, taps[2], 2), row, plane, n)) *
-                             cast<float>(weights(taps[0], ci, taps[1], taps[2], taps[3], taps[4], co));
+  sum(ci, x, y, d, n, co) +=
+      cast<float>(source(taps[1] * 2 + taps[0], source_place(dense, x, taps[2], 2), row, plane, n)) *
+      cast<float>(weights(taps[0], ci, taps[1], taps[2], taps[3], taps[4], co));
   const std::vector<Var> loops = {n, d, y, x, c};
   const Expr total = sum(c % to_int(block), x, y, d, n, c / to_int(block));
   const Func out =

@@ -141,7 +141,8 @@ Func Quads::sums_of_source(const Func& source) {
   const Var n = loops_[0], d = loops_[1], y = loops_[2], x = loops_[3];
   Func sums("window");
   sums(x, y, d, n) = 0;
-  sums(x, y, d, n) += cast<std::int32_t>(source(r.x, source_place(dense_, x, r.y, 2), source_place(dense_, y, r.z, 1), source_place(dense_, d, r.w, 0), n));
+  sums(x, y, d, n) += cast<std::int32_t>(source(r.x, source_place(dense_, x, r.y, 2), source_place(dense_, y, r.z, 1),
+                                                source_place(dense_, d, r.w, 0), n));
   sums.compute_root();
   std::int64_t lanes = 1;
   while (lanes < 64 && dense_.channels() % (2 * lanes) == 0) lanes *= 2;
@@ -197,9 +198,9 @@ void Quads::build() {
   const Func offset = offsets();
   Func sum("sum");
   sum(ci_, x, y, d, n, co_) = offset.defined() ? offset(co_ * to_int(block_) + ci_) : Expr(0);
-  sum(ci_, x, y, d, n, co_) +=
-      cast<std::int32_t>(source(taps_[1] * to_int(group_) + taps_[0], source_place(dense_, x, taps_[2], 2), row, plane, n)) *
-      cast<std::int32_t>(weights(taps_[0], ci_, taps_[1], taps_[2], taps_[3], taps_[4], co_));
+  sum(ci_, x, y, d, n, co_) += cast<std::int32_t>(source(taps_[1] * to_int(group_) + taps_[0],
+                                                         source_place(dense_, x, taps_[2], 2), row, plane, n)) *
+                               cast<std::int32_t>(weights(taps_[0], ci_, taps_[1], taps_[2], taps_[3], taps_[4], co_));
 
   Expr total = sum(c % to_int(block_), x, y, d, n, c / to_int(block_));
   if (has_weight_zero()) total = total - weight_zero(c) * sums_of_source(source)(x, y, d, n);

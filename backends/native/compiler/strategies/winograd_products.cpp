@@ -30,9 +30,9 @@ WinogradProducts::WinogradProducts(const Dense& dense, const Site& site, Lowerin
 void WinogradProducts::multiply(const Func& transformed, Lowering& lowering, std::int64_t tile) {
   const std::int64_t channels = dense_.channels();
   const std::int64_t points = tile + 2;
-  const Func weights =
-      lowering.packed(dense_.weights, {.kind = PackingKind::kWinograd, .numbers = {dense_.outputs(), channels, tile, block_}},
-                      ElementType::kFloat32, {ceil_div(dense_.outputs(), block_), points, points, channels, block_});
+  const Func weights = lowering.packed(
+      dense_.weights, {.kind = PackingKind::kWinograd, .numbers = {dense_.outputs(), channels, tile, block_}},
+      ElementType::kFloat32, {ceil_div(dense_.outputs(), block_), points, points, channels, block_});
   r_ = RDom(0, to_int(channels), "r");
   sum_(ki_, t_, i_, j_, bx_, by_, n_, ko_) = 0.0F;
   sum_(ki_, t_, i_, j_, bx_, by_, n_, ko_) += weights(ki_, r_, i_, j_, ko_) * transformed(r_, t_, i_, j_, bx_, by_, n_);
@@ -60,8 +60,7 @@ void WinogradProducts::multiply_fixed(const Func& transformed, Lowering& lowerin
                                 return transformed(element, t_, i_, j_, bx_, by_, n_);
                               }},
                   levels);
-  integers_(c_, t_, i_, j_, bx_, by_, n_) =
-      scales_->integer(transformed(c_, t_, i_, j_, bx_, by_, n_), place);
+  integers_(c_, t_, i_, j_, bx_, by_, n_) = scales_->integer(transformed(c_, t_, i_, j_, bx_, by_, n_), place);
   r_ = RDom(0, 2, 0, to_int(inputs / 2), "r");
   chunks_ = RDom(0, to_int(channels / inputs), "chunks");
   const Expr pair = chunk_ * to_int(inputs / 2) + r_[1];
@@ -71,8 +70,8 @@ void WinogradProducts::multiply_fixed(const Func& transformed, Lowering& lowerin
       cast<std::int32_t>(weights(r_[0], ki_, pair, i_, j_, ko_));
   sum_(ki_, t_, i_, j_, bx_, by_, n_, ko_) = 0.0F;
   sum_(ki_, t_, i_, j_, bx_, by_, n_, ko_) += cast<float>(integer_sum_(ki_, t_, i_, j_, bx_, by_, n_, ko_, chunks_[0]));
-  products_(ki_, t_, i_, j_, bx_, by_, n_, ko_) = sum_(ki_, t_, i_, j_, bx_, by_, n_, ko_) *
-                                                  (scales_->scale(place) * weight_scales(ki_, i_, j_, ko_));
+  products_(ki_, t_, i_, j_, bx_, by_, n_, ko_) =
+      sum_(ki_, t_, i_, j_, bx_, by_, n_, ko_) * (scales_->scale(place) * weight_scales(ki_, i_, j_, ko_));
 }
 
 void WinogradProducts::schedule(const WinogradBlock& block, std::int64_t tile_t) {

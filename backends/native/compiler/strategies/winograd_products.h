@@ -1,5 +1,6 @@
 // The middle of Winograd's filtering: for each point a matrix product of transformed tiles and transformed weights.
-// In:  transformed tiles by (c, t, i, j, bx, by, n): channel, tile in a block, point, block, batch. Out: products by (ki,
+// In:  transformed tiles by (c, t, i, j, bx, by, n): channel, tile in a block, point, block, batch. Out: products by
+// (ki,
 //       t, i, j, bx, by, n, ko), outputs in blocks.
 // How: in f32, or in 16-bit fixed point, with a scale for each tile at each point and for each output at each point.
 // Cost: in fixed point half the multiplications, and another pass over the transformed tiles.
