@@ -73,6 +73,10 @@ std::optional<Variant> narrow_variant(const Graph& graph, const Region& region, 
 
 bool is_split(const Variant& variant) { return has_word(variant.name, kSplitFloats); }
 
+bool multiplies_fixed_point(const Variant& variant) {
+  return has_word(variant.name, name_of(ElementType::kInt16));
+}
+
 bool has_few_bits(const Variant& variant) { return has_16_bits(variant) || is_split(variant); }
 
 bool has_narrow_port(const Variant& variant) { return element_at_ports(variant).has_value(); }

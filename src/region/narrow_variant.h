@@ -28,7 +28,9 @@ enum class NarrowPorts : std::uint8_t { kAll, kInputs, kOutputs };
 /// computes in 16 bits or keeps weights in them between full ports says so by "bf16", "f16" or "i16" as a word of its
 /// name.
 [[nodiscard]] std::optional<ElementType> narrow_element_in(const Variant& variant);
-/// Whether it multiplies 16-bit integers that have scales: these err several times less than 16-bit floats.
+/// Whether it multiplies 16-bit integers that have scales, whatever its ports: its name has the word "i16".
+[[nodiscard]] bool multiplies_fixed_point(const Variant& variant);
+/// Whether it does and rounds nothing to 16-bit floats: it errs several times less than those that do.
 [[nodiscard]] inline bool is_fixed_point(const Variant& variant) {
   return narrow_element_in(variant) == ElementType::kInt16;
 }

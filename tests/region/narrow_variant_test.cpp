@@ -54,6 +54,9 @@ TEST(NarrowVariant, FixedPointIsAWordOfTheName) {
   EXPECT_EQ(narrow_element_in(fixed), ElementType::kInt16);
   EXPECT_TRUE(is_fixed_point(fixed) && has_16_bits(fixed));
   EXPECT_FALSE(is_fixed_point({.name = "pairs.nhwc.bf16", .input_formats = {}, .output_formats = {}}));
+  const Variant with_floats{.name = "direct+i16.nhwc.bf16", .input_formats = {}, .output_formats = {}};
+  EXPECT_EQ(narrow_element_in(with_floats), ElementType::kBfloat16);
+  EXPECT_TRUE(multiplies_fixed_point(with_floats) && !is_fixed_point(with_floats));
   EXPECT_FALSE(is_fixed_point({.name = "direct.nhwc", .input_formats = {}, .output_formats = {}}));
 }
 

@@ -30,9 +30,15 @@ bool has_ports_of(const Variant& first, const Variant& second) {
   return all(first.input_formats, second.input_formats) && all(first.output_formats, second.output_formats);
 }
 
-/// Of a variant that rounds too much for its place: whether another one of the same nodes does, too.
+/// "winograd4+i16" of "winograd4+i16.nhwc/columns=14".
+std::string_view implementation_of(std::string_view name) { return name.substr(0, name.find('.')); }
+
+/// Of a variant that rounds too much for its place: whether another one of the same nodes does, too. What products in
+/// fixed point err depends on the algorithm: Winograd's transforms enlarge it.
 bool rounds_like(const Variant& broken, const Variant& other) {
-  return is_narrow(other) && has_ports_of(broken, other) && (is_fixed_point(broken) || !is_fixed_point(other));
+  if (!is_narrow(other) || !has_ports_of(broken, other)) return false;
+  if (multiplies_fixed_point(broken)) return implementation_of(broken.name) == implementation_of(other.name);
+  return !is_fixed_point(other);
 }
 
 Error no_artifact(const std::string& what, const Refusal& refusal) {
@@ -177,7 +183,7 @@ std::vector<Cost> CoverArtifacts::without_rounding(const CandidatePool& pool, st
     const auto found = std::ranges::find_if(broken_, [&](const Broken& broken) {
       if (!broken.rounds_too_much || !broken.region.nodes.is_subset_of(nodes)) return false;
       if (broken.region.nodes == nodes) return rounds_like(broken.variant, candidate.variant);
-      return is_fixed_point(broken.variant) || !is_fixed_point(candidate.variant);
+      return !multiplies_fixed_point(broken.variant) && !is_fixed_point(candidate.variant);
     });
     if (found != broken_.end()) costs[c] = Infeasible{found->refusal};
   }

@@ -90,17 +90,27 @@ TEST(Narrow, RoundsInOneInstruction) {
 TEST(Narrow, RunsOnOlderProcessors) {
   if (!has_reference()) GTEST_SKIP() << "no reference here";
   const NarrowElement forced(ElementType::kBfloat16);
-  const Graph graph = graph_of("graph(%a: f32[9,25], %w: f32[25,40]) -> (%y) { %y: f32[9,40] = MatMul(%a, %w) }");
   CompileOptions options = fast_options();
   options.portable = true;
-  const Variant pairs = variant_of(compiling(), graph, "pairs.", options);
-  const Artifact artifact = artifact_of(compiling(), graph, pairs, options);
-  const LoadRequest request = request_of(graph, pairs, artifact);
-  const auto kernel = loading("native:isa=avx2").load(request);
-  ASSERT_TRUE(kernel) << to_string(kernel.error());
-  EXPECT_EQ(difference(run_twice(**kernel, request, narrow_inputs_of(graph, ElementType::kBfloat16)),
-                       narrow_expected_of(graph, ElementType::kBfloat16), Accuracy::kFast),
-            "");
+  const std::string product = "graph(%a: f32[9,24], %w: f32[24,40]) -> (%y) { %y: f32[9,40] = MatMul(%a, %w) }";
+  const std::string convolution =
+      "graph(%x: f32[1,32,9,9], %w: f32[48,32,3,3]) -> (%y) { %y: f32[1,48,9,9] = Conv(%x, %w) {kernel_shape=[3,3], "
+      "pads=[1,1,1,1]} }";
+  for (const auto& [text, way] : std::vector<std::pair<std::string, std::string>>{{product, "pairs."},
+                                                                                  {product, "packed+i16."},
+                                                                                  {convolution, "direct+i16."},
+                                                                                  {convolution, "winograd4+i16."}}) {
+    const Graph graph = graph_of(text);
+    const Variant variant = variant_of(compiling(), graph, way, options);
+    const Artifact artifact = artifact_of(compiling(), graph, variant, options);
+    const LoadRequest request = request_of(graph, variant, artifact);
+    const auto kernel = loading("native:isa=avx2").load(request);
+    ASSERT_TRUE(kernel) << to_string(kernel.error());
+    EXPECT_EQ(difference(run_twice(**kernel, request, narrow_inputs_of(graph, ElementType::kBfloat16)),
+                         narrow_expected_of(graph, ElementType::kBfloat16), Accuracy::kFast),
+              "")
+        << variant.name;
+  }
 }
 
 /// Products in fixed point, with inputs of the test's own.
