@@ -73,9 +73,7 @@ std::optional<Variant> narrow_variant(const Graph& graph, const Region& region, 
 
 bool is_split(const Variant& variant) { return has_word(variant.name, kSplitFloats); }
 
-bool multiplies_fixed_point(const Variant& variant) {
-  return has_word(variant.name, name_of(ElementType::kInt16));
-}
+bool multiplies_fixed_point(const Variant& variant) { return has_word(variant.name, name_of(ElementType::kInt16)); }
 
 bool has_few_bits(const Variant& variant) { return has_16_bits(variant) || is_split(variant); }
 
