@@ -137,7 +137,7 @@ std::int64_t places_of_block(const Dense& dense, const Site& site, const Schedul
   return places <= width ? places : 0;
 }
 
-/// A tile of sums in integers is added to one in f32 after each chunk; both stay in registers.
+/// A tile of sums in integers stays in registers, and is added to one in f32 after each chunk.
 void schedule_chunks(const Site& site, const Schedule& schedule, Func sum, const RDom& chunks, Func integer_sum,
                      const RDom& taps) {
   const auto [n, d, y, x, c] = named_loops<5>();
