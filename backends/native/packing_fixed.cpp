@@ -14,15 +14,32 @@ bool is_transformed(PackingKind kind) {
   return kind == PackingKind::kFixedWinograd || kind == PackingKind::kFixedWinogradScales;
 }
 
-/// What an integer stands for, of weights whose largest magnitude and largest sum of magnitudes in one sum of products
-/// are these: 0 where all are zero, NaN where one is not finite. A half for each of the `terms` that are rounded, too,
-/// times `levels` leaves 32 bits free.
-double fixed_unit(double largest, double sum, std::int64_t terms, std::int64_t levels) {
-  if (!std::isfinite(sum)) return std::numeric_limits<double>::quiet_NaN();
-  const double room = static_cast<double>(std::numeric_limits<std::int32_t>::max()) / static_cast<double>(levels) -
-                      0.5 * static_cast<double>(terms);
-  return std::max(largest / std::numeric_limits<std::int16_t>::max(), sum / room);
-}
+/// Of an output's weights: the largest magnitude, and the largest sum of magnitudes in one sum of products.
+class Magnitudes {
+ public:
+  void begin_sum() { sum_ = 0; }
+  void add(float weight) {
+    const double magnitude = std::abs(static_cast<double>(weight));
+    is_finite_ = is_finite_ && std::isfinite(weight);
+    largest_ = std::max(largest_, magnitude);
+    sum_ += magnitude;
+    largest_sum_ = std::max(largest_sum_, sum_);
+  }
+  /// What an integer stands for: 0 where all are zero, NaN where one is not finite. A sum of `terms` products with
+  /// integers up to `levels`, a half more for each weight that is rounded, stays in 32 bits.
+  [[nodiscard]] double unit(std::int64_t terms, std::int64_t levels) const {
+    if (!is_finite_) return std::numeric_limits<double>::quiet_NaN();
+    const double room = static_cast<double>(std::numeric_limits<std::int32_t>::max()) / static_cast<double>(levels) -
+                        0.5 * static_cast<double>(terms);
+    return std::max(largest_ / std::numeric_limits<std::int16_t>::max(), largest_sum_ / room);
+  }
+
+ private:
+  bool is_finite_ = true;
+  double largest_ = 0;
+  double sum_ = 0;
+  double largest_sum_ = 0;
+};
 
 /// So many terms of a sum, and levels of their other factors, leave room for some bits of every weight.
 bool leaves_room(std::int64_t terms, std::int64_t levels) {
@@ -46,31 +63,18 @@ struct FixedPoint {
   [[nodiscard]] float weight(const float* from, std::int64_t output, std::int64_t tap, std::int64_t in) const {
     return from[output * panels.out_stride + tap * panels.tap_stride + in * panels.in_stride];
   }
-  /// The largest sum of magnitudes over the numbers of one sum.
-  [[nodiscard]] double largest_sum(const float* from, std::int64_t output) const;
   [[nodiscard]] double unit(const float* from, std::int64_t output) const;
 };
 
-double FixedPoint::largest_sum(const float* from, std::int64_t output) const {
-  double largest = 0;
+double FixedPoint::unit(const float* from, std::int64_t output) const {
+  Magnitudes magnitudes;
   for (std::int64_t first_tap = 0; first_tap < panels.taps; first_tap += taps)
     for (std::int64_t first_in = 0; first_in < panels.in; first_in += inputs) {
-      double sum = 0;
+      magnitudes.begin_sum();
       for (std::int64_t tap = first_tap; tap < first_tap + taps; ++tap)
-        for (std::int64_t in = first_in; in < first_in + inputs; ++in)
-          sum += std::abs(static_cast<double>(weight(from, output, tap, in)));
-      if (!std::isfinite(sum)) return sum;
-      largest = std::max(largest, sum);
+        for (std::int64_t in = first_in; in < first_in + inputs; ++in) magnitudes.add(weight(from, output, tap, in));
     }
-  return largest;
-}
-
-double FixedPoint::unit(const float* from, std::int64_t output) const {
-  double largest = 0;
-  for (std::int64_t tap = 0; tap < panels.taps; ++tap)
-    for (std::int64_t in = 0; in < panels.in; ++in)
-      largest = std::max(largest, std::abs(static_cast<double>(weight(from, output, tap, in))));
-  return fixed_unit(largest, largest_sum(from, output), inputs * taps, levels);
+  return magnitudes.unit(inputs * taps, levels);
 }
 
 void pack_fixed_pairs(const FixedPoint& fixed, const float* from, std::int16_t* to) {
@@ -118,17 +122,12 @@ void for_each_unit(const FixedTransform& fixed, const float* from, const Each& e
   for (std::int64_t unit = 0; unit < fixed.units(); ++unit) {
     const float* const first =
         transformed.data() + unit / weights.block * weights.in * weights.block + unit % weights.block;
-    double largest = 0;
-    double largest_sum = 0;
-    double sum = 0;
+    Magnitudes magnitudes;
     for (std::int64_t in = 0; in < weights.in; ++in) {
-      const double magnitude = std::abs(static_cast<double>(first[in * weights.block]));
-      largest = std::max(largest, magnitude);
-      sum = in % fixed.inputs == 0 ? magnitude : sum + magnitude;
-      largest_sum = std::isfinite(sum) ? std::max(largest_sum, sum) : sum;
-      if (!std::isfinite(sum)) break;
+      if (in % fixed.inputs == 0) magnitudes.begin_sum();
+      magnitudes.add(first[in * weights.block]);
     }
-    each(unit, fixed_unit(largest, largest_sum, fixed.inputs, fixed.levels), first);
+    each(unit, magnitudes.unit(fixed.inputs, fixed.levels), first);
   }
 }
 

@@ -3,7 +3,7 @@
 //       bytes.
 // How: an output's unit, at each point of a transform, is the largest of its weights over 32767, or larger where a sum
 //       of products could leave 32 bits.
-// Cost: three passes over the weights; Winograd's are transformed before each of both kinds.
+// Cost: two passes over the weights; Winograd's are transformed before each of both kinds.
 #pragma once
 
 #include "packing.h"

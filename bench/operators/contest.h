@@ -36,7 +36,7 @@ struct Contender {
 
 /// Behind the name of a backend whose variants in 16 bits are looked at by themselves.
 inline constexpr std::string_view kFewBits = " 16 bits";
-/// Behind the name of one whose products of split floats are looked at by themselves.
+/// Behind the name of one whose products in fixed point, or of split floats, are looked at by themselves.
 inline constexpr std::string_view kFixedPoint = " fixed point";
 inline constexpr std::string_view kSplit = " split floats";
 

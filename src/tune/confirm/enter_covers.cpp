@@ -88,10 +88,10 @@ bool add_covers(const TuneTask& task, const MeasureEnv& env, const std::string& 
     }
     const auto best_ns = static_cast<double>(covers.covers.front().result.cover.cost_ns);
     if (static_cast<double>(named.result.cover.cost_ns) > kHopeless * best_ns) continue;
-    const int limitings = priced.limitings;
+    const int times_outside = priced.times_outside;
     if (contest.note_cover(task.graph(), named.result.cover))
       fits |= add_cover(task, env, stage, named, is_best, covers.corrections, priced, contest);
-    if (priced.limitings != limitings) break;  // the next search knows more
+    if (priced.times_outside != times_outside) break;  // the next search knows more
   }
   return fits;
 }
@@ -137,7 +137,7 @@ void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string
       return;
     }
     const std::size_t broken = priced.pricing->broken_count();
-    const int limitings = priced.limitings;
+    const int times_outside = priced.times_outside;
     contest.least_over_cap.reset();
     if (!env.deadlines.has_begun()) begin_log(task, env, *covers);
     const bool fits = add_covers(task, env, here, *covers, priced, contest);
@@ -146,7 +146,7 @@ void enter_covers(const TuneTask& task, const MeasureEnv& env, const std::string
                           lower_cap(*contest.least_over_cap, task.options.objective.memory_cap, priced);
     // What failed while its plan was made is out, and so are narrow steps that erred too much; the others' best plans
     // may be new ones without them.
-    if (is_lower || priced.pricing->broken_count() != broken || priced.limitings != limitings) continue;
+    if (is_lower || priced.pricing->broken_count() != broken || priced.times_outside != times_outside) continue;
     if (is_too_late_for_others || is_best_settled) return;
     is_best_settled = true;
   }

@@ -241,8 +241,8 @@ void explain_precision(const TuneTask& task, const MeasureEnv& env, const Priced
 void limit_nodes(const TuneTask& task, const MeasureEnv& env, const Contestant& contestant, Priced& priced,
                  Contest& contest) {
   const std::size_t count = task.graph().nodes.size();
-  const double wanted = kWantedShare * std::pow(kNextShare, priced.limitings);
-  const bool is_last = ++priced.limitings >= kMostRounds || env.stop.stop_requested();
+  const double wanted = kWantedShare * std::pow(kNextShare, priced.times_outside);
+  const bool is_last = ++priced.times_outside >= kMostRounds || env.stop.stop_requested();
   limit(is_last ? WorstNodes{.in_floats = NodeSet(count), .in_fixed_point = all_nodes(count)}
                 : nodes_to_limit(task, env, contestant, wanted),
         priced);

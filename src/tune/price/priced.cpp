@@ -350,7 +350,7 @@ Priced without_covers(Error why, const MeasureEnv& env) {
 void restart_pricing(const TuneTask& task, const MeasureEnv& env, Priced& priced) {
   priced.pricing = std::make_unique<Pricing>(pricing_options(task, env), task.graph(), env.registry, env.store);
   priced.memory = step_memory(env);
-  priced.limitings = 0;
+  priced.times_outside = 0;
 }
 
 void price(const TuneTask& task, const MeasureEnv& env, Priced& priced) {

@@ -42,7 +42,7 @@ struct Priced {
   std::optional<double> second_half_gain = std::nullopt;
   std::int64_t engine_ns = 0;  ///< of an engine's plan that ships if no cover is faster; 0 = there is none
   PrecisionLimits limits;      ///< so that outputs keep to their bound
-  int limitings = 0;           ///< how often plans were outside
+  int times_outside = 0;       ///< how often plans were outside
   /// Why there are no covers: no time, a stop, rules, a cap of memory, no node.
   std::optional<Error> no_covers = std::nullopt;
 

@@ -69,14 +69,18 @@ Facts facts_of(const Dense& dense, const Site& site) {
   return facts;
 }
 
-Dense in_pairs(const Dense& dense) {
-  Dense pairs = dense;
-  pairs.view.extents[4] = ceil_div(dense.channels(), 2);
-  return pairs;
-}
-
 Expr source_place(const Dense& dense, const Expr& at, const Expr& tap, std::size_t axis) {
   return at * to_int(dense.strides[axis]) + tap * to_int(dense.dilations[axis]) - to_int(dense.begin[axis]);
+}
+
+InsideSource inside_source(const Dense& dense, const std::array<Expr, 3>& place) {
+  InsideSource inside{.at = place, .is_inside = Halide::Internal::const_true()};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (!dense.is_padded(axis)) continue;
+    inside.is_inside = inside.is_inside && place.at(axis) >= 0 && place.at(axis) < to_int(dense.in(axis));
+    inside.at.at(axis) = clamped(place.at(axis), dense.in(axis));
+  }
+  return inside;
 }
 
 std::vector<Schedule> dense_space(const Dense& dense, const Site& site) {

@@ -75,12 +75,17 @@ inline constexpr std::string_view kDenseLegal =
     "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= out_w and group_vectors % tile_c == 0 and "
     "group_channels % unroll == 0";
 
-/// As this machinery counts where one lane takes two neighbouring inputs: a pair is as large as a float.
-[[nodiscard]] Dense in_pairs(const Dense& dense);
-
 /// Where a tap of the window at a place of the result lies in the source, along one axis.
 [[nodiscard]] Halide::Expr source_place(const Dense& dense, const Halide::Expr& at, const Halide::Expr& tap,
                                         std::size_t axis);
+
+/// A place along depth, height and width that may lie in the padding: clamped into the source, and whether it is
+/// inside.
+struct InsideSource {
+  std::array<Halide::Expr, 3> at;
+  Halide::Expr is_inside;
+};
+[[nodiscard]] InsideSource inside_source(const Dense& dense, const std::array<Halide::Expr, 3>& place);
 
 /// Register tiles, best first.
 [[nodiscard]] std::vector<Schedule> dense_space(const Dense& dense, const Site& site);

@@ -106,14 +106,7 @@ FixedGroups FixedSource::groups(const Readable& source, const Site& site) const 
 }
 
 void FixedSource::define_integers(const Readable& source, const Site& site) {
-  const std::array<Expr, 3> places = {d_, y_, x_};
-  std::array<Expr, 3> inside = places;
-  Expr is_inside = Halide::Internal::const_true();
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (!dense_.is_padded(axis)) continue;
-    is_inside = is_inside && places.at(axis) >= 0 && places.at(axis) < to_int(dense_.in(axis));
-    inside.at(axis) = clamped(places.at(axis), dense_.in(axis));
-  }
+  const auto [inside, is_inside] = inside_source(dense_, {d_, y_, x_});
   const Expr value = source({n_, inside[0], inside[1], inside[2], c_});
   const Expr integer = scales_.integer(value, keyed({n_, inside[0], inside[1], inside[2]}));
   integers_(c_, x_, y_, d_, n_) = Halide::select(is_inside, integer, cast<std::int16_t>(0));
@@ -157,10 +150,6 @@ void schedule_chunks(const Site& site, const Schedule& schedule, Func sum, const
 }
 
 }  // namespace
-
-std::vector<Schedule> fixed_point_space(const Dense& dense, const Site& site) {
-  return dense_space(in_pairs(dense), site);
-}
 
 void build_fixed_point(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering) {
   const auto& kernel = dense.kernel;

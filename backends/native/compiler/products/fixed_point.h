@@ -18,15 +18,8 @@ namespace collage::native {
 /// outputs rounding the source costs more than is saved.
 inline constexpr std::string_view kIsFixedPoint = "bf16 == 1 and groups == 1 and channels % 8 == 0 and outputs >= 16";
 
-/// All tiles that build_fixed_point takes; choices as kDenseChoices.
-inline constexpr std::string_view kFixedPointLegal =
-    "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= out_w and tile_c <= group_vectors and "
-    "channel_pairs % unroll == 0";
-
-/// Register tiles, best first.
-[[nodiscard]] std::vector<Schedule> fixed_point_space(const Dense& dense, const Site& site);
-
-/// The whole region. Precondition: kIsFixedPoint, constant weights. Schedule as in build_dense.
+/// The whole region. Precondition: kIsFixedPoint, constant weights. Schedule as in build_pairs, whose space and legal
+/// tiles are those of this product, too.
 void build_fixed_point(const Dense& dense, const Site& site, const Schedule& schedule, Lowering& lowering);
 
 }  // namespace collage::native

@@ -12,20 +12,21 @@ using Halide::Var;
 
 namespace {
 
+/// As the dense machinery counts: a pair of inputs is as large as a float.
+Dense in_pairs(const Dense& dense) {
+  Dense pairs = dense;
+  pairs.view.extents[4] = ceil_div(dense.channels(), 2);
+  return pairs;
+}
+
 /// Two neighbouring channels are one load.
 bool lies_in_pairs(const Dense& dense) { return dense.channels() % 2 == 0 && dense.view.strides[4] == 1; }
 
 /// The source with an even number of channels, side by side, and zeros around it: by (c, w, h, d, n).
 Func copied(const Dense& dense, const Func& source, const Site& site) {
   const Var c("sc"), x("sx"), y("sy"), d("sd"), n("sn");
-  const std::array<Expr, 3> places = {d, y, x};
-  std::array<Expr, 3> inside = places;
-  Expr is_inside = c < to_int(dense.channels());
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (!dense.is_padded(axis)) continue;
-    is_inside = is_inside && places.at(axis) >= 0 && places.at(axis) < to_int(dense.in(axis));
-    inside.at(axis) = clamped(places.at(axis), dense.in(axis));
-  }
+  const auto [inside, is_in_maps] = inside_source(dense, {d, y, x});
+  const Expr is_inside = c < to_int(dense.channels()) && is_in_maps;
   const Expr value = source(clamped(c, dense.channels()), inside[2], inside[1], inside[0], n);
   Func copy("copy");
   copy(c, x, y, d, n) = Halide::select(is_inside, value, Halide::Internal::make_zero(value.type()));

@@ -112,10 +112,6 @@ void build_in_pairs(const Site& site, const Facts&, const Schedule& schedule, Lo
   build_pairs(*convolution_of(site), site, schedule, lowering);
 }
 
-std::vector<Schedule> fixed_space(const Site& site, const Facts&) {
-  return fixed_point_space(*convolution_of(site), site);
-}
-
 void build_fixed(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
   build_fixed_point(*convolution_of(site), site, schedule, lowering);
 }
@@ -250,10 +246,10 @@ const std::array<Implementation, 14> kImplementations = {{{.name = "winograd4",
                                                            .condition = kFixedPoint,
                                                            .priority = 8,
                                                            .layouts = {Layout::kChannelsLast},
-                                                           .space = fixed_space,
+                                                           .space = space_of_pairs,
                                                            .build = build_fixed,
                                                            .choices = kDenseChoices,
-                                                           .legal = kFixedPointLegal,
+                                                           .legal = kPairsLegal,
                                                            .narrow = NarrowUse::kRefused},
                                                           {.name = "direct",
                                                            .condition = kDirect,

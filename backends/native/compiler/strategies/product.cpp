@@ -99,8 +99,6 @@ void build_in_pairs(const Site& site, const Facts&, const Schedule& schedule, Lo
   build_pairs(*product_of(site), site, schedule, lowering);
 }
 
-std::vector<Schedule> fixed_space(const Site& site, const Facts&) { return fixed_point_space(*product_of(site), site); }
-
 void build_fixed(const Site& site, const Facts&, const Schedule& schedule, Lowering& lowering) {
   build_fixed_point(*product_of(site), site, schedule, lowering);
 }
@@ -133,10 +131,10 @@ const std::array<Implementation, 7> kImplementations = {
       .condition = kIsFixedPoint,
       .priority = 8,
       .layouts = {Layout::kPlain},
-      .space = fixed_space,
+      .space = space_of_pairs,
       .build = build_fixed,
       .choices = kDenseChoices,
-      .legal = kFixedPointLegal,
+      .legal = kPairsLegal,
       .narrow = NarrowUse::kRefused},
      {.name = "bf16_weights",
       .condition = "bf16 == 1 and out_w <= 8",

@@ -113,14 +113,7 @@ Expr Quads::moved(const Expr& element) {
 
 Func Quads::staged(const Func& source) {
   const Var c("sc"), x("sx"), y("sy"), d("sd"), n("sn");
-  const std::array<Expr, 3> places = {d, y, x};
-  std::array<Expr, 3> inside = places;
-  Expr is_inside = Halide::Internal::const_true();
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (!dense_.is_padded(axis)) continue;
-    is_inside = is_inside && places.at(axis) >= 0 && places.at(axis) < to_int(dense_.in(axis));
-    inside.at(axis) = clamped(places.at(axis), dense_.in(axis));
-  }
+  const auto [inside, is_inside] = inside_source(dense_, {d, y, x});
   // Past the last channel anything does: the weights there are zeros.
   const Expr channel = dense_.channels() % group_ != 0 ? clamped(c, dense_.channels()) : Expr(c);
   const Expr value = moved(source(channel, inside[2], inside[1], inside[0], n));

@@ -13,10 +13,9 @@
 //
 // The transforms are linear, so products are summed over the input channels before A^T is applied. For each of the (m +
 // 2)^2 points that sum is a matrix product [tiles, channels] x [channels, outputs], where nearly all time goes
-// (winograd_products.h). Weights
-// G g G^T are computed once, when they are packed (packing.cpp). B^T and A^T are computed here for a block of tiles at
-// a time, so that the transformed tiles stay in the second-level cache.
-// Source: Lavin and Gray, CVPR 2016; points 0, 1, -1 (m = 2) and 0, 1, -1, 2, -2 (m = 4).
+// (winograd_products.h). Weights G g G^T are computed once, when they are packed (packing.cpp). B^T and A^T are
+// computed here for a block of tiles at a time, so that the transformed tiles stay in the second-level cache. Source:
+// Lavin and Gray, CVPR 2016; points 0, 1, -1 (m = 2) and 0, 1, -1, 2, -2 (m = 4).
 #include <array>
 
 #include "compiler/codegen/loops.h"

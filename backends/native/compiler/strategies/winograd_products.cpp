@@ -16,6 +16,10 @@ namespace {
 /// Channels in one sum of integers: transforms enlarge errors, and more channels leave fewer bits for each.
 constexpr std::int64_t kMostChannels = 64;
 
+std::int64_t channels_of_sum(const Dense& dense) {
+  return 2 * largest_divisor(dense.channels() / 2, kMostChannels / 2);
+}
+
 }  // namespace
 
 WinogradProducts::WinogradProducts(const Dense& dense, const Site& site, Lowering& lowering, std::int64_t tile,
@@ -43,7 +47,7 @@ void WinogradProducts::multiply_fixed(const Func& transformed, Lowering& lowerin
   const std::int64_t channels = dense_.channels();
   const std::int64_t points = tile + 2;
   const std::int64_t blocks = ceil_div(dense_.outputs(), block_);
-  const std::int64_t inputs = 2 * largest_divisor(channels / 2, kMostChannels / 2);
+  const std::int64_t inputs = channels_of_sum(dense_);
   const std::int64_t levels = fixed_levels(inputs);
   const Extents numbers = {dense_.outputs(), channels, tile, block_, inputs, levels};
   const Halide::ImageParam weights =
@@ -104,7 +108,7 @@ void WinogradProducts::schedule(const WinogradBlock& block, std::int64_t tile_t)
       .vectorize(lane)
       .unroll(vector)
       .unroll(t_);
-  if (dense_.channels() % 4 == 0 && lanes % 4 == 0) integer_sum_.update().unroll(r_[1], 2);
+  if (channels_of_sum(dense_) % 4 == 0) integer_sum_.update().unroll(r_[1], 2);
   Func(scales_->func()).compute_at(block.out, block.loop);
   integers_.compute_at(block.out, block.loop)
       .bound(t_, 0, to_int(block.tiles))
