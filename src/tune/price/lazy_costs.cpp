@@ -28,6 +28,15 @@ std::vector<bool> smallest_for_some_node(const Graph& graph, const CandidatePool
   return smallest;
 }
 
+/// Of the kernels that compute any of these nodes.
+std::int64_t time_of_steps_on(const NodeSet& nodes, const Cover& cover) {
+  std::int64_t sum_ns = 0;
+  for (const CoverStep& step : cover.steps)
+    if (const auto* const kernel = std::get_if<CoverKernel>(&step.work); kernel && kernel->region.nodes.intersects(nodes))
+      sum_ns += nanoseconds_of(step.cost).value_or(0);
+  return sum_ns;
+}
+
 }  // namespace
 
 LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& bounds, std::vector<Cost> known)
@@ -130,6 +139,17 @@ std::vector<std::size_t> LazyCosts::open_instead_of(const Cover& cover, std::int
   std::vector<std::size_t> candidates;
   for (const auto& [saved_ns, candidate] : all)
     if (std::ranges::find(candidates, candidate) == candidates.end()) candidates.push_back(candidate);
+  return candidates;
+}
+
+std::vector<std::size_t> LazyCosts::open_long(const Cover& cover, std::int64_t least_ns) const {
+  const auto may_win = [&](std::size_t candidate) {
+    const NodeSet& nodes = pool_.regions[pool_.candidates[candidate].region].nodes;
+    if (nodes.count() == 1 || bounds_.forecast(candidate, Forecast::kExpected) < least_ns) return false;
+    return bounds_.forecast(candidate, Forecast::kHopeful) < time_of_steps_on(nodes, cover);
+  };
+  std::vector<std::size_t> candidates = open();
+  std::erase_if(candidates, [&](std::size_t candidate) { return !may_win(candidate); });
   return candidates;
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 /// Computations asked for at once; between them the deadline is looked at.
 constexpr std::size_t kChunk = 16;
-/// Regions that should take this part of the best cover's time are measured in any case.
+/// Regions that should take this part of the best cover's time are sampled where they may win at all: of so many nodes
+/// at once forecasts are the least certain.
 constexpr double kLong = 0.3;
 /// In place of steps that take this part of it others are tried first: so many for each step in a round, in so many
 /// rounds.
@@ -68,16 +69,12 @@ class LazyPricer {
     for (bool goes_on = true; goes_on; is_first = false) {
       COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime, kShort));
       const std::size_t before = costs_.measured_count();
-      if (is_first && !has_ended() && !keeps_to_known()) COLLAGE_TRY_VOID(ask_for(long_ones()));
+      if (is_first && !has_ended() && !keeps_to_known()) COLLAGE_TRY_VOID(try_long_regions());
       COLLAGE_TRY_VOID(try_hopes());
       goes_on = costs_.measured_count() > before;
     }
     COLLAGE_TRY_VOID(ask_until_known(Covers::kAll, Forecast::kExpected, Effort::kSample));
     return ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime);
-  }
-
-  [[nodiscard]] std::size_t nodes_of(std::size_t candidate) const {
-    return request_.pool->regions[request_.pool->candidates[candidate].region].nodes.count();
   }
 
   /// Whether each node is in a candidate with a cost: cheap to know, and else there is no cover.
@@ -206,13 +203,11 @@ class LazyPricer {
     return {};
   }
 
-  [[nodiscard]] std::vector<std::size_t> long_ones() const {
-    std::vector<std::size_t> open = costs_.open();
-    std::erase_if(open, [this](std::size_t candidate) {
-      const auto ns = nanoseconds_of(request_.costs[candidate]);
-      return nodes_of(candidate) == 1 || !ns || static_cast<double>(*ns) < kLong * static_cast<double>(best_ns_);
-    });
-    return open;
+  Result<void> try_long_regions() {
+    COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
+    const auto least_ns = static_cast<std::int64_t>(kLong * static_cast<double>(best.cover.cost_ns));
+    COLLAGE_TRY_VOID(ask_for(costs_.open_long(best.cover, least_ns)));
+    return {};
   }
 
   // ---- hopes -----------------------------------------------------------------------------------------------

@@ -315,6 +315,29 @@ TEST(LazyCosts, NamesWhatMaySaveMostInPlaceOfLongSteps) {
   EXPECT_TRUE(costs.open_instead_of(cover, cover.cost_ns + 1, 2).empty()) << "no step is so long";
 }
 
+TEST(LazyCosts, NamesLongRegionsOnlyWhereTheyMayWin) {
+  const RegularTimes times(3, 16);
+  CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, {});
+  LazyCosts costs(times.graph, times.pool, bounds);
+  for (std::size_t c = 0; c < times.pool.candidates.size(); ++c)
+    if (times.pool.candidates[c].backend == "engine") costs.learn(c, times.cost(c));
+  costs.fit();
+  CoverRequest request = times.request();
+  request.costs = costs.known();
+  Cover cover = best_cover(request, request.backends)->cover;
+  const std::int64_t least_ns = cover.cost_ns / 20;
+  const std::vector<std::size_t> named = costs.open_long(cover, least_ns);
+  ASSERT_FALSE(named.empty());
+  for (const std::size_t c : named) {
+    EXPECT_TRUE(costs.is_unseen(c));
+    EXPECT_GT(times.pool.regions[times.pool.candidates[c].region].nodes.count(), 1U);
+    EXPECT_GE(bounds.forecast(c, Forecast::kExpected), least_ns);
+  }
+  EXPECT_TRUE(costs.open_long(cover, cover.cost_ns + 1).empty()) << "none should take so long";
+  for (CoverStep& step : cover.steps) step.cost = Measured{.median_ns = 1, .low_ns = 1, .high_ns = 1, .samples = 1};
+  EXPECT_TRUE(costs.open_long(cover, least_ns).empty()) << "the cover is faster than any of them may be";
+}
+
 TEST(LazyPricing, AsksTheSameQuestionsEveryTime) {
   Asked first;
   Asked second;

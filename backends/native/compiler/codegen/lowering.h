@@ -20,6 +20,7 @@
 #include "compiler/products/micro_kernel.h"
 #include "instruction_set.h"
 #include "program.h"
+#include "region/narrow_variant.h"
 
 namespace collage::native {
 
@@ -66,6 +67,8 @@ class Lowering {
   [[nodiscard]] const Region& region() const { return region_; }
   [[nodiscard]] const InstructionSet& set() const { return set_; }
   [[nodiscard]] const CompileOptions& options() const { return options_; }
+  /// Whether the kernel rounds numbers to 16 bits.
+  [[nodiscard]] bool has_16_bits() const { return collage::has_16_bits(variant_); }
   /// f32 numbers in one vector register.
   [[nodiscard]] int lanes() const { return set_.vector_bytes / 4; }
 

@@ -27,6 +27,8 @@ namespace collage::native {
 [[nodiscard]] Halide::Expr expm1_of(const Halide::Expr& x);
 /// log(1 + e^x).
 [[nodiscard]] Halide::Expr softplus(const Halide::Expr& x);
+/// The share of a standard normal distribution below x, within 2e-5; 0 below -4.2. NaN gives any number.
+[[nodiscard]] Halide::Expr normal_distribution_near(const Halide::Expr& x);
 /// e^x of an f32 that is at most 0, or no number; below -87, where e^x leaves the normal numbers, 0.
 [[nodiscard]] Halide::Expr exp_below_zero(const Halide::Expr& x);
 

@@ -22,7 +22,7 @@ struct Place {
   const Graph& graph;
   const Node& node;
   const std::vector<Expr>& in;
-  Quotient quotient = Quotient::kExact;
+  const Rounding& rounding;
 
   [[nodiscard]] const Expr& x() const { return in[0]; }
   [[nodiscard]] const Expr& y() const { return in[1]; }
@@ -49,7 +49,14 @@ Expr gelu(const Place& at) {
   const Expr& x = at.x();
   if (attribute_or<std::string>(at.node, "approximate", "none") == "tanh")
     return f32(0.5) * x * (f32(1) + tanh_of(f32(0.7978845608028654) * (x + f32(0.044715) * x * x * x)));
-  return f32(0.5) * x * (f32(1) + Halide::erf(x * f32(0.7071067811865476)));
+  if (at.rounding.has_16_bits) return x * normal_distribution_near(x);
+  return f32(0.5) * x * (f32(1) + Halide::erf(x * f32(std::numbers::sqrt2 / 2)));
+}
+
+Expr erf(const Place& at) {
+  if (!at.rounding.has_16_bits) return Halide::erf(at.x());
+  const Expr near = f32(2) * normal_distribution_near(at.x() * f32(std::numbers::sqrt2)) - f32(1);
+  return select(Halide::is_nan(at.x()), at.x(), near);
 }
 
 Expr divided(const Expr& a, const Expr& b) {
@@ -169,7 +176,7 @@ const std::map<std::string, Rule, std::less<>>& float_rules() {
        [](const Place& at) {
          return select(at.x() < f32(0), f32(at.number("alpha", 1.F)) * expm1_of(at.x()), at.x());
        }},
-      {"Erf", [](const Place& at) { return Halide::erf(at.x()); }},
+      {"Erf", erf},
       {"Exp", [](const Place& at) { return Halide::exp(at.x()); }},
       {"Floor", [](const Place& at) { return Halide::floor(at.x()); }},
       {"Gelu", gelu},
@@ -238,7 +245,7 @@ const std::map<std::string, Rule, std::less<>>& common_rules() {
       {"Pow", power},
       {"QuantizeLinear",
        [](const Place& at) {
-         return quantised(at.x(), at.y(), at.has(2) ? at.in[2] : Expr(), at.result(), at.quotient);
+         return quantised(at.x(), at.y(), at.has(2) ? at.in[2] : Expr(), at.result(), at.rounding.quotient);
        }},
       {"Relu", [](const Place& at) { return Halide::max(at.x(), zero_of(at.x())); }},
       {"Sign",
@@ -319,10 +326,10 @@ std::vector<std::string> element_operators() {
 }
 
 Halide::Expr element_expression(const Graph& graph, const Node& node, const std::vector<Halide::Expr>& operands,
-                                Quotient quotient) {
+                                const Rounding& rounding) {
   const Rule* rule = rule_of(node);
   COLLAGE_CHECK(rule != nullptr, node.op_type);
-  return (*rule)({graph, node, operands, quotient});
+  return (*rule)({graph, node, operands, rounding});
 }
 
 }  // namespace collage::native

@@ -21,6 +21,12 @@ namespace collage::native {
 [[nodiscard]] Halide::Type computed_type(ElementType type);
 /// Halide's type of the elements in memory; bool is a byte.
 [[nodiscard]] Halide::Type stored_type(ElementType type);
+/// How closely an expression keeps to its operator.
+struct Rounding {
+  Quotient quotient = Quotient::kExact;
+  bool has_16_bits = false;  ///< the kernel rounds to 16 bits anyway: functions may err by some 1e-5 of their range
+};
+
 /// f32, f64, integers and bool.
 [[nodiscard]] bool is_computable(ElementType type);
 
@@ -34,6 +40,6 @@ namespace collage::native {
 /// Precondition: is_element_node().
 [[nodiscard]] Halide::Expr element_expression(const Graph& graph, const Node& node,
                                               const std::vector<Halide::Expr>& operands,
-                                              Quotient quotient = Quotient::kExact);
+                                              const Rounding& rounding = {});
 
 }  // namespace collage::native

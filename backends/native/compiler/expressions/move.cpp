@@ -204,7 +204,7 @@ Expr Places::element(const Node& node, const Indices& at) {
       operands.push_back(value(id, Indices(at.end() - static_cast<std::ptrdiff_t>(rank), at.end())));
     }
   }
-  return element_expression(lowering_.graph(), node, operands);
+  return element_expression(lowering_.graph(), node, operands, {.has_16_bits = lowering_.has_16_bits()});
 }
 
 Expr Places::concatenated(const Node& node, const Indices& at) {
