@@ -127,8 +127,8 @@ const std::string kFixedPoint = std::string(kIsFixedPoint) + " and computed_weig
 const std::string kDepthwise = "groups == channels and groups == outputs and groups > 1 and computed_weights == 0";
 const std::string kWinograd =
     "kernel_h == 3 and kernel_w == 3 and kernel_d == 1 and in_d == 1 and groups == 1 and stride_h == 1 and "
-    "stride_w == 1 and dilation_h == 1 and dilation_w == 1 and channels % lanes == 0 and outputs % lanes == 0 and "
-    "may_transform == 1 and computed_weights == 0";
+    "stride_w == 1 and dilation_h == 1 and dilation_w == 1 and channels % 8 == 0 and outputs % 8 == 0 and "
+    "channels >= lanes and outputs >= lanes and may_transform == 1 and computed_weights == 0";
 const std::string kWinograd2 = kWinograd + " and out_h >= 4 and out_w >= 4";
 const std::string kWinograd4 = kWinograd + " and out_h >= 8 and out_w >= 8";
 // Its products in fixed point.

@@ -17,6 +17,7 @@
 // computed here for a block of tiles at a time, so that the transformed tiles stay in the second-level cache. Source:
 // Lavin and Gray, CVPR 2016; points 0, 1, -1 (m = 2) and 0, 1, -1, 2, -2 (m = 4).
 #include <array>
+#include <numeric>
 
 #include "compiler/codegen/loops.h"
 #include "compiler/strategies/convolution.h"
@@ -74,7 +75,7 @@ std::vector<Schedule> space_of(const Site& site, const Facts& facts, std::int64_
   const std::int64_t area = tiles.points * tiles.points;
   const std::int64_t weight_bytes = 4 * area * channels * outputs;
   const std::int64_t row_bytes = 4 * area * (channels + outputs) * tiles.across;
-  const std::int64_t tile_c = outputs % (2 * site.lanes()) == 0 ? 2 : 1;
+  const std::int64_t tile_c = ceil_div(outputs, site.lanes()) % 2 == 0 ? 2 : 1;
   const std::int64_t most = std::max<std::int64_t>((site.set.registers - 1 - tile_c) / tile_c, 1);
   if (site.is_open) return open_space_of(tile_c, most);
   const auto rows_in = [&](std::int64_t bytes, std::int64_t of_row) {
@@ -178,7 +179,7 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   const auto tail = [&](std::int64_t extent, std::int64_t factor) {
     return is_even(extent, factor) ? TailStrategy::RoundUp : TailStrategy::GuardWithIf;
   };
-  out.split(k, ko, ki, to_int(block))
+  out.split(k, ko, ki, to_int(block), dense.outputs() % block != 0 ? TailStrategy::Predicate : TailStrategy::RoundUp)
       .split(ki, vector, lane, to_int(lanes))
       .split(x, tx, xi, m, tail(extents[3], m))
       .split(tx, bx, tx, columns, tail(tiles.across, columns))
@@ -196,15 +197,16 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   transformed.compute_at(out, block_loop).bound(t, 0, in_all).bound_extent(bx, 1).bound_extent(by, 1);
   // What a tile writes lies an odd number of cache lines apart: the same places of the cache would take it all.
   const int odd = in_all / 2 * 2 + 1;
+  const int of_channels = to_int(std::gcd(channels, lanes));
   const int line = 16;
   transformed.align_storage(c, to_int(channels) + (channels / line % 2 == 0 ? line : 0)).align_storage(t, odd);
   transformed.split(t, ty, tx, columns)
-      .split(c, vector, lane, to_int(lanes))
+      .split(c, vector, lane, of_channels)
       .reorder(lane, i, j, vector, tx, ty)
       .vectorize(lane)
       .unroll(i)
       .unroll(j);
-  across_rows.compute_at(transformed, vector).vectorize(c, to_int(lanes)).unroll(i).unroll(py);
+  across_rows.compute_at(transformed, vector).vectorize(c, of_channels).unroll(i).unroll(py);
 
   products.compute_at(out, by_outputs ? ko : block_loop).bound(t, 0, in_all).bound_extent(bx, 1).bound_extent(by, 1);
   products.align_storage(t, odd);
