@@ -20,25 +20,10 @@ constexpr std::int64_t kMostTerms = 512;
 /// Of rounded inputs beside weights in the first cache.
 constexpr std::int64_t kBlockBytes = std::int64_t{16} << 10;
 
-/// What is summed in integers: channel pairs, and rows and planes of the window where all of it fits.
-struct Chunk {
-  std::int64_t pairs = 0;
-  std::int64_t rows = 1;
-  std::int64_t planes = 1;
-  [[nodiscard]] std::int64_t taps(const Dense& dense) const { return dense.kernel[2] * rows * planes; }
-};
-
-Chunk chunk_of(const Dense& dense, std::int64_t unroll) {
-  const auto& kernel = dense.kernel;
-  Chunk chunk{.pairs = dense.channels() / 2};
-  if (dense.taps() * dense.channels() <= kMostTerms) {
-    chunk.rows = kernel[1];
-    chunk.planes = kernel[0];
-  } else {
-    chunk.pairs = unroll * largest_divisor(chunk.pairs / unroll,
-                                           std::max<std::int64_t>(1, kMostTerms / (2 * unroll * kernel[2])));
-  }
-  return chunk;
+/// Channel pairs that are summed in integers, in one row of the window.
+std::int64_t pairs_of_sum(const Dense& dense, std::int64_t unroll) {
+  const std::int64_t most = kMostTerms / (2 * unroll * dense.kernel[2]);
+  return unroll * largest_divisor(dense.channels() / 2 / unroll, std::max<std::int64_t>(1, most));
 }
 
 /// Numbers in one step along the channels: at most `most`.
@@ -54,25 +39,31 @@ class FixedSource {
   FixedSource(const Dense& dense, const Readable& source, std::int64_t levels, const Site& site);
   /// By (c, w, h, d, n).
   [[nodiscard]] const Func& integers() const { return integers_; }
-  /// At a place of the source: batch, depth, height, width.
-  [[nodiscard]] Expr scale(const Indices& place) const { return scales_.scale(keyed(place)); }
+  /// At a place of the source: batch, depth, height, width. Outside, where all integers are 0, any.
+  [[nodiscard]] Expr scale(const Indices& place) const;
   [[nodiscard]] bool has_scale_by_place() const { return has_scale_by_place_; }
   /// Made where this loop reads it, in place of once before.
   void make_at(const Func& consumer, const Var& loop) {
     integers_.compute_at(consumer, loop);
     Func(scales_.func()).compute_at(consumer, loop);
   }
+  /// Each row made when this loop first reads it, and kept for the next ones.
+  void make_by_rows(const Func& consumer, const Var& rows, const Var& around) {
+    make_at(consumer, rows);
+    integers_.store_at(consumer, around);
+    Func(scales_.func()).store_at(consumer, around);
+  }
 
  private:
   [[nodiscard]] FixedGroups groups(const Readable& source, const Site& site) const;
   /// What tells scales apart.
   [[nodiscard]] std::vector<Expr> keyed(const Indices& place) const {
-    return has_scale_by_place_ ? innermost_first(place) : std::vector<Expr>{place[0]};
+    return has_scale_by_place_ ? innermost_first(place) : std::vector<Expr>{place[2], place[1], place[0]};
   }
   void define_integers(const Readable& source, const Site& site);
 
   const Dense& dense_;
-  const bool has_scale_by_place_;  ///< else by item of the batch
+  const bool has_scale_by_place_;  ///< else by row
   const Var c_{"sc"}, x_{"sx"}, y_{"sy"}, d_{"sd"}, n_{"sn"};
   FixedScales scales_;
   Func integers_{"integers"};
@@ -84,8 +75,13 @@ FixedSource::FixedSource(const Dense& dense, const Readable& source, std::int64_
       scales_(groups(source, site), levels) {
   Func scales = scales_.func();
   scales.compute_root();
-  if (has_scale_by_place_)
-    parallelise(scales, {n_, d_, y_, x_}, {dense.view.extents[0], dense.in(0), dense.in(1), dense.in(2)}, site);
+  std::vector<Var> loops = {n_, d_, y_};
+  Extents extents = {dense.view.extents[0], dense.in(0), dense.in(1)};
+  if (has_scale_by_place_) {
+    loops.push_back(x_);
+    extents.push_back(dense.in(2));
+  }
+  parallelise(scales, loops, extents, site);
   define_integers(source, site);
 }
 
@@ -97,12 +93,17 @@ FixedGroups FixedSource::groups(const Readable& source, const Site& site) const 
                        return source({n_, d_, y_, x_, element});
                      }};
   if (has_scale_by_place_) return groups;
-  groups.places = {n_};
-  groups.rows = {dense_.in(2), dense_.in(1), dense_.in(0)};
+  groups.places = {y_, d_, n_};
+  groups.rows = {dense_.in(2)};
   groups.value = [&source, this](const Expr& element, const std::vector<Expr>& at) {
-    return source({n_, at[2], at[1], at[0], element});
+    return source({n_, d_, y_, at[0], element});
   };
   return groups;
+}
+
+Expr FixedSource::scale(const Indices& place) const {
+  const auto inside = inside_source(dense_, {place[1], place[2], place[3]}).at;
+  return scales_.scale(keyed({place[0], inside[0], inside[1], inside[2]}));
 }
 
 void FixedSource::define_integers(const Readable& source, const Site& site) {
@@ -130,23 +131,29 @@ std::int64_t places_of_block(const Dense& dense, const Site& site, const Schedul
   return places <= width ? places : 0;
 }
 
-/// A tile of sums in integers stays in registers, and is added to one in f32 after each chunk.
-void schedule_chunks(const Site& site, const Schedule& schedule, Func sum, const RDom& chunks, Func integer_sum,
-                     const RDom& taps) {
+/// A tile of sums in integers stays in registers, and is added to one in f32 at the end of each.
+void schedule_sums(const Site& site, const Schedule& schedule, Func sum, const RDom& sums, Func integer_sum,
+                   const RDom& taps) {
   const auto [n, d, y, x, c] = named_loops<5>();
   const Var ci("ci"), co("co"), su("su"), sv("sv");
   const int lanes = to_int(site.lanes());
   sum.update()
       .split(ci, su, sv, lanes)
-      .reorder(sv, su, x, chunks[0], chunks[1], chunks[2], y, d, n, co)
+      .reorder(sv, su, x, sums[0], sums[1], sums[2], y, d, n, co)
       .vectorize(sv)
       .unroll(su)
       .unroll(x);
-  integer_sum.compute_at(sum, chunks[0])
+  integer_sum.compute_at(sum, sums[0])
       .bound_extent(ci, to_int(schedule["tile_c"]) * lanes)
       .bound_extent(x, to_int(schedule["tile_x"]));
   integer_sum.split(ci, su, sv, lanes).vectorize(sv).unroll(su).unroll(x);
   schedule_group_updates(site, schedule, integer_sum, taps);
+}
+
+/// Rows are read one after another: each is rounded when it is first read.
+bool reads_rows_in_order(const Dense& dense, const Site& site, const Schedule& schedule) {
+  const bool is_read_once = schedule["rows"] != 0 || ceil_div(dense.outputs(), schedule["tile_c"] * site.lanes()) == 1;
+  return is_read_once && site.options.threads <= 1;
 }
 
 }  // namespace
@@ -155,12 +162,12 @@ void build_fixed_point(const Dense& dense, const Site& site, const Schedule& sch
   const auto& kernel = dense.kernel;
   const std::int64_t block = schedule["tile_c"] * site.lanes();
   const std::int64_t pairs = dense.channels() / 2;
-  const Chunk chunk = chunk_of(dense, schedule["unroll"]);
+  const std::int64_t pairs_in_sum = pairs_of_sum(dense, schedule["unroll"]);
   const Readable given = lowering.read(dense.source, dense.view);
-  const std::int64_t levels = fixed_levels(2 * chunk.pairs * chunk.taps(dense));
+  const std::int64_t levels = fixed_levels(2 * pairs_in_sum * kernel[2]);
   FixedSource source(dense, given, levels, site);
-  const Extents numbers = {dense.outputs(), dense.taps(), dense.channels(), dense.out_stride,  dense.tap_stride,
-                           dense.in_stride, block,        2 * chunk.pairs,  chunk.taps(dense), levels};
+  const Extents numbers = {dense.outputs(), dense.taps(), dense.channels(), dense.out_stride, dense.tap_stride,
+                           dense.in_stride, block,        2 * pairs_in_sum, kernel[2],        levels};
   const Halide::ImageParam weights =
       lowering.packed_buffer(dense.weights, {.kind = PackingKind::kFixedPairs, .numbers = numbers}, ElementType::kInt16,
                              {ceil_div(dense.outputs(), block), kernel[0], kernel[1], kernel[2], pairs, block, 2});
@@ -169,32 +176,31 @@ void build_fixed_point(const Dense& dense, const Site& site, const Schedule& sch
 
   const auto [n, d, y, x, c] = named_loops<5>();
   const Var ci("ci"), co("co"), first("first"), row("row"), plane("plane");
-  const RDom r(0, 2, 0, to_int(chunk.pairs), 0, to_int(kernel[2]), 0, to_int(chunk.rows), 0, to_int(chunk.planes), "r");
-  const RDom chunks(0, to_int(pairs / chunk.pairs), 0, to_int(kernel[1] / chunk.rows), 0,
-                    to_int(kernel[0] / chunk.planes), "chunks");
+  const RDom r(0, 2, 0, to_int(pairs_in_sum), 0, to_int(kernel[2]), 0, 1, 0, 1, "r");
+  const RDom sums(0, to_int(pairs / pairs_in_sum), 0, to_int(kernel[1]), 0, to_int(kernel[0]), "sums");
   Func integer_sum("integer_sum");
-  const Expr pair = first * to_int(chunk.pairs) + r[1];
-  const Expr tap_row = row + r[3];
-  const Expr tap_plane = plane + r[4];
+  const Expr pair = first * to_int(pairs_in_sum) + r[1];
   integer_sum(ci, x, y, d, n, co, first, row, plane) = 0;
   integer_sum(ci, x, y, d, n, co, first, row, plane) +=
       cast<std::int32_t>(source.integers()(pair * 2 + r[0], source_place(dense, x, r[2], 2),
-                                           source_place(dense, y, tap_row, 1), source_place(dense, d, tap_plane, 0),
-                                           n)) *
-      cast<std::int32_t>(weights(r[0], ci, pair, r[2], tap_row, tap_plane, co));
+                                           source_place(dense, y, row, 1), source_place(dense, d, plane, 0), n)) *
+      cast<std::int32_t>(weights(r[0], ci, pair, r[2], row, plane, co));
+  const Indices place = {n, source_place(dense, d, sums[2], 0), source_place(dense, y, sums[1], 1),
+                         source_place(dense, x, 0, 2)};
   Func sum("sum");
   sum(ci, x, y, d, n, co) = 0.0F;
-  sum(ci, x, y, d, n, co) += cast<float>(integer_sum(ci, x, y, d, n, co, chunks[0], chunks[1], chunks[2]));
+  sum(ci, x, y, d, n, co) +=
+      cast<float>(integer_sum(ci, x, y, d, n, co, sums[0], sums[1], sums[2])) * source.scale(place);
 
   const std::vector<Var> loops = {n, d, y, x, c};
-  const Indices place = {n, source_place(dense, d, 0, 0), source_place(dense, y, 0, 1), source_place(dense, x, 0, 2)};
-  const Expr total = sum(c % to_int(block), x, y, d, n, c / to_int(block)) * (weight_scales(c) * source.scale(place));
+  const Expr total = sum(c % to_int(block), x, y, d, n, c / to_int(block)) * weight_scales(c);
   const Func out =
       define_output(site, lowering, dense.space, loops, with_bias(dense, site, lowering, as_indices(loops), total));
   const std::int64_t places = source.has_scale_by_place() ? places_of_block(dense, site, schedule) : 0;
   const Var blocks = schedule_sum_tiles(dense, site, schedule, out, sum, places);
   if (places > 0) source.make_at(out, blocks);
-  schedule_chunks(site, schedule, sum, chunks, integer_sum, r);
+  if (!source.has_scale_by_place() && reads_rows_in_order(dense, site, schedule)) source.make_by_rows(out, y, d);
+  schedule_sums(site, schedule, sum, sums, integer_sum, r);
 }
 
 }  // namespace collage::native
