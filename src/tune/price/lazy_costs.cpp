@@ -32,7 +32,8 @@ std::vector<bool> smallest_for_some_node(const Graph& graph, const CandidatePool
 std::int64_t time_of_steps_on(const NodeSet& nodes, const Cover& cover) {
   std::int64_t sum_ns = 0;
   for (const CoverStep& step : cover.steps)
-    if (const auto* const kernel = std::get_if<CoverKernel>(&step.work); kernel && kernel->region.nodes.intersects(nodes))
+    if (const auto* const kernel = std::get_if<CoverKernel>(&step.work);
+        kernel && kernel->region.nodes.intersects(nodes))
       sum_ns += nanoseconds_of(step.cost).value_or(0);
   return sum_ns;
 }

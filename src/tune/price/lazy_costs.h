@@ -40,8 +40,8 @@ class LazyCosts {
   /// each computation.
   [[nodiscard]] std::vector<std::size_t> open_instead_of(const Cover& cover, std::int64_t least_ns,
                                                          std::size_t most_for_step) const;
-  /// What nothing is known of, has several nodes and should take at least `least_ns`, but may, as is hoped, be faster than
-  /// the steps of the cover that compute these nodes. One of each computation, ascending.
+  /// What nothing is known of, has several nodes and should take at least `least_ns`, but may, as is hoped, be faster
+  /// than the steps of the cover that compute these nodes. One of each computation, ascending.
   [[nodiscard]] std::vector<std::size_t> open_long(const Cover& cover, std::int64_t least_ns) const;
   void learn(std::size_t candidate, const Cost& cost);
   /// Lets forecasts know what was learnt.

@@ -299,9 +299,9 @@ Expr Elements::made(ValueId id) {
     if (node.outputs[0] != id) continue;
     std::vector<Expr> operands;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) operands.push_back(operand(node, i));
-    return element_expression(graph, node, operands,
-                              {.quotient = is_behind_anchor_ ? Quotient::kNear : Quotient::kExact,
-                               .has_16_bits = lowering_.has_16_bits()});
+    return element_expression(
+        graph, node, operands,
+        {.quotient = is_behind_anchor_ ? Quotient::kNear : Quotient::kExact, .has_16_bits = lowering_.has_16_bits()});
   }
   return lowering_.read(id, space_)(at_);
 }

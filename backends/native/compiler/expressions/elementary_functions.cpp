@@ -149,9 +149,9 @@ Halide::Expr normal_distribution_near(const Halide::Expr& x) {
   // The least largest error among polynomials of this degree that reach a half at the end: beyond it the sum is 0 or 1.
   constexpr double kEnd = 4.2;
   const Expr inside = Halide::clamp(x, f32(-kEnd), f32(kEnd));
-  const Expr factor = polynomial(
-      inside * inside, {7.394375826E-11, -6.709908761E-9, 2.687407118E-7, -6.347535030E-6, 1.003396271E-4,
-                        -1.146782531E-3, 9.930490457E-3, -6.650486619E-2, 3.989739E-1});
+  const Expr factor =
+      polynomial(inside * inside, {7.394375826E-11, -6.709908761E-9, 2.687407118E-7, -6.347535030E-6, 1.003396271E-4,
+                                   -1.146782531E-3, 9.930490457E-3, -6.650486619E-2, 3.989739E-1});
   return Halide::max(inside * factor + f32(0.5), f32(0));
 }
 

@@ -39,7 +39,6 @@ struct Rounding {
 /// The node's one output at a place. An omitted operand is an undefined Expr.
 /// Precondition: is_element_node().
 [[nodiscard]] Halide::Expr element_expression(const Graph& graph, const Node& node,
-                                              const std::vector<Halide::Expr>& operands,
-                                              const Rounding& rounding = {});
+                                              const std::vector<Halide::Expr>& operands, const Rounding& rounding = {});
 
 }  // namespace collage::native
