@@ -89,6 +89,8 @@ const std::vector<Case>& cases() {
       {"convolution/winograd2+i16", "graph(%x: f32[1,176,8,20], %w: f32[16,176,3,3]) -> (%y) { %y: f32[1,16,6,18] = Conv(%x, %w) {kernel_shape=[3,3]} }"},
       {"product/packed+i16", "graph(%a: f32[2,7,24], %w: f32[24,17]) -> (%y) { %m: f32[2,7,17] = MatMul(%a, %w) %y: f32[2,7,17] = Sigmoid(%m) }"},
       {"product/packed+i16", "graph(%a: f32[24,7], %w: f32[17,24], %wb: f32[17]) -> (%y) { %y: f32[7,17] = Gemm(%a, %w, %wb) {alpha=0.5, beta=2.0, transA=1, transB=1} }"},
+      {"product/packed+i16", "graph(%a: f32[7,24], %w: f32[24,40]) -> (%y) { %m: f32[7,40] = MatMul(%a, %w) %y: f32[7,40] = Gelu(%m) }"},
+      {"product/packed+i16", "graph(%a: f32[7,24], %w: f32[24,40]) -> (%y) { %m: f32[7,40] = MatMul(%a, %w) %y: f32[7,40] = Erf(%m) }"},
       {"product/packed+i16", "graph(%a: f32[701,24], %w: f32[24,40]) -> (%y) { %y: f32[701,40] = MatMul(%a, %w) }"},
       {"product/packed+i16", "graph(%a: f32[3,1304], %w: f32[1304,40]) -> (%y) { %y: f32[3,40] = MatMul(%a, %w) }"},
       {"product/bf16_weights", "graph(%a: f32[3,31], %w: f32[31,50], %wb: f32[50]) -> (%y) { %m: f32[3,50] = MatMul(%a, %w) %y: f32[3,50] = Add(%m, %wb) }"},

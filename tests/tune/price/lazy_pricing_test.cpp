@@ -284,16 +284,28 @@ TEST(LazyPricing, TellsWhatTheSecondHalfGained) {
   EXPECT_GT(told[0].first, told[0].second);
 }
 
+/// Times of one backend are known, and forecasts are made from them.
+struct EngineKnown {
+  RegularTimes times{3, 16};
+  CostBounds bounds{times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, {}};
+  LazyCosts costs{times.graph, times.pool, bounds};
+
+  EngineKnown() {
+    for (std::size_t c = 0; c < times.pool.candidates.size(); ++c)
+      if (times.pool.candidates[c].backend == "engine") costs.learn(c, times.cost(c));
+    costs.fit();
+  }
+  [[nodiscard]] Cover best() const {
+    CoverRequest request = times.request();
+    request.costs = costs.known();
+    return best_cover(request, request.backends)->cover;
+  }
+};
+
 TEST(LazyCosts, NamesWhatMaySaveMostInPlaceOfLongSteps) {
-  const RegularTimes times(3, 16);
-  CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, {});
-  LazyCosts costs(times.graph, times.pool, bounds);
-  for (std::size_t c = 0; c < times.pool.candidates.size(); ++c)
-    if (times.pool.candidates[c].backend == "engine") costs.learn(c, times.cost(c));
-  costs.fit();
-  CoverRequest request = times.request();
-  request.costs = costs.known();
-  const Cover cover = best_cover(request, request.backends)->cover;
+  EngineKnown known;
+  auto& [times, bounds, costs] = known;
+  const Cover cover = known.best();
   const std::int64_t least_ns = cover.cost_ns / 20;
   const std::vector<std::size_t> named = costs.open_instead_of(cover, least_ns, 2);
   ASSERT_FALSE(named.empty());
@@ -316,15 +328,9 @@ TEST(LazyCosts, NamesWhatMaySaveMostInPlaceOfLongSteps) {
 }
 
 TEST(LazyCosts, NamesLongRegionsOnlyWhereTheyMayWin) {
-  const RegularTimes times(3, 16);
-  CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, {});
-  LazyCosts costs(times.graph, times.pool, bounds);
-  for (std::size_t c = 0; c < times.pool.candidates.size(); ++c)
-    if (times.pool.candidates[c].backend == "engine") costs.learn(c, times.cost(c));
-  costs.fit();
-  CoverRequest request = times.request();
-  request.costs = costs.known();
-  Cover cover = best_cover(request, request.backends)->cover;
+  EngineKnown known;
+  auto& [times, bounds, costs] = known;
+  Cover cover = known.best();
   const std::int64_t least_ns = cover.cost_ns / 20;
   const std::vector<std::size_t> named = costs.open_long(cover, least_ns);
   ASSERT_FALSE(named.empty());

@@ -1,6 +1,7 @@
 #include "compiler/products/dense.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/codegen/loops.h"
 
@@ -68,6 +69,8 @@ Facts facts_of(const Dense& dense, const Site& site) {
   }
   return facts;
 }
+
+std::int64_t channel_lanes(const Dense& dense, std::int64_t most) { return std::gcd(dense.channels(), most); }
 
 Expr source_place(const Dense& dense, const Expr& at, const Expr& tap, std::size_t axis) {
   return at * to_int(dense.strides[axis]) + tap * to_int(dense.dilations[axis]) - to_int(dense.begin[axis]);

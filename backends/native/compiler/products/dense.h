@@ -75,6 +75,9 @@ inline constexpr std::string_view kDenseLegal =
     "tile_x * tile_c + tile_c + 1 <= registers and tile_x <= out_w and group_vectors % tile_c == 0 and "
     "group_channels % unroll == 0";
 
+/// Numbers in one step along the channels, so that steps are whole: at most `most`, a power of two.
+[[nodiscard]] std::int64_t channel_lanes(const Dense& dense, std::int64_t most);
+
 /// Where a tap of the window at a place of the result lies in the source, along one axis.
 [[nodiscard]] Halide::Expr source_place(const Dense& dense, const Halide::Expr& at, const Halide::Expr& tap,
                                         std::size_t axis);

@@ -26,13 +26,6 @@ std::int64_t pairs_of_sum(const Dense& dense, std::int64_t unroll) {
   return unroll * largest_divisor(dense.channels() / 2 / unroll, std::max<std::int64_t>(1, most));
 }
 
-/// Numbers in one step along the channels: at most `most`.
-std::int64_t channel_lanes(const Dense& dense, std::int64_t most) {
-  std::int64_t lanes = 8;
-  while (lanes < most && dense.channels() % (2 * lanes) == 0) lanes *= 2;
-  return lanes;
-}
-
 /// The source as integers, side by side, and zeros around it.
 class FixedSource {
  public:

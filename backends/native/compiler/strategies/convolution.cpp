@@ -135,7 +135,7 @@ const std::string kWinograd4 = kWinograd + " and out_h >= 8 and out_w >= 8";
 const std::string kMayBeFixed = " and bf16 == 1";
 const std::string kWinograd2Fixed = kWinograd2 + kMayBeFixed;
 const std::string kWinograd4Fixed = kWinograd4 + kMayBeFixed;
-// Where the one in channels_last does not apply.
+// Where the one in channels_last does not apply or has vectors that are not full.
 const std::string kMayTransformPlanes =
     " and groups == 1 and stride_w == 1 and out_w * 2 >= lanes and may_transform == 1 and computed_weights == 0 and ";
 std::string where_planes_pay(const std::string& saves) {

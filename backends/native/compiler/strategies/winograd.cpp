@@ -17,7 +17,6 @@
 // computed here for a block of tiles at a time, so that the transformed tiles stay in the second-level cache. Source:
 // Lavin and Gray, CVPR 2016; points 0, 1, -1 (m = 2) and 0, 1, -1, 2, -2 (m = 4).
 #include <array>
-#include <numeric>
 
 #include "compiler/codegen/loops.h"
 #include "compiler/strategies/convolution.h"
@@ -197,7 +196,7 @@ void build(const Site& site, const Facts& facts, const Schedule& schedule, Lower
   transformed.compute_at(out, block_loop).bound(t, 0, in_all).bound_extent(bx, 1).bound_extent(by, 1);
   // What a tile writes lies an odd number of cache lines apart: the same places of the cache would take it all.
   const int odd = in_all / 2 * 2 + 1;
-  const int of_channels = to_int(std::gcd(channels, lanes));
+  const int of_channels = to_int(channel_lanes(dense, lanes));
   const int line = 16;
   transformed.align_storage(c, to_int(channels) + (channels / line % 2 == 0 ? line : 0)).align_storage(t, odd);
   transformed.split(t, ty, tx, columns)

@@ -1,7 +1,5 @@
 #include "compiler/strategies/winograd_products.h"
 
-#include <numeric>
-
 #include "compiler/codegen/loops.h"
 
 namespace collage::native {
@@ -61,7 +59,7 @@ void WinogradProducts::multiply_fixed(const Func& transformed, Lowering& lowerin
   const std::vector<Expr> place = {t_, i_, j_, bx_, by_, n_};
   scales_.emplace(FixedGroups{.places = {t_, i_, j_, bx_, by_, n_},
                               .elements = channels,
-                              .lanes = std::gcd(channels, site_.lanes()),
+                              .lanes = channel_lanes(dense_, site_.lanes()),
                               .value = [&](const Expr& element, const std::vector<Expr>&) -> Expr {
                                 return transformed(element, t_, i_, j_, bx_, by_, n_);
                               }},
@@ -116,7 +114,7 @@ void WinogradProducts::schedule(const WinogradBlock& block, std::int64_t tile_t)
       .bound(t_, 0, to_int(block.tiles))
       .bound_extent(bx_, 1)
       .bound_extent(by_, 1)
-      .vectorize(c_, to_int(std::gcd(dense_.channels(), site_.lanes())));
+      .vectorize(c_, to_int(channel_lanes(dense_, site_.lanes())));
 }
 
 }  // namespace collage::native
