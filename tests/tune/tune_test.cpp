@@ -16,9 +16,6 @@
 namespace collage {
 namespace {
 
-/// By then a tune of the small graph knows a cover.
-constexpr std::size_t kPricedBeforeThePause = 8;
-
 class Tune : public ::testing::Test {
  protected:
   Tune() { test::write_model(test::small_graph(), scratch.file("model.onnx")); }
@@ -87,19 +84,20 @@ TEST_F(Tune, SecondTuneMeasuresNothingAndGivesTheSamePlan) {
   EXPECT_EQ(second->cover_us, first->cover_us);
 }
 
+/// Sleeps when the phase begins, until so many seconds after now.
+Progress pause_in(const std::string& phase, double seconds) {
+  return [phase, until = Clock::now() + Seconds(seconds)](const ProgressEvent& event) {
+    if (event.phase == phase) std::this_thread::sleep_until(until);
+  };
+}
+
 TEST_F(Tune, TuneThatRanOutOfTimeGivesTheSameAnswerAgainAndMeasuresNothing) {
   TuneOptions wanted = options();
   wanted.budget_s = 4;
-  const auto begin = Clock::now();
-  bool has_paused = false;
-  // Most is not measured yet then, but a cover is known.
-  wanted.progress = [&](const ProgressEvent& event) {
-    if (event.phase != "price" || event.done < kPricedBeforeThePause || std::exchange(has_paused, true)) return;
-    std::this_thread::sleep_until(begin + Seconds(wanted.budget_s));
-  };
+  // Most is not measured yet when pricing reports for the first time, but a cover is known.
+  wanted.progress = pause_in("price", wanted.budget_s);
   const auto first = tune(wanted, registry);
   ASSERT_TRUE(first) << to_string(first.error());
-  ASSERT_TRUE(has_paused);
   ASSERT_EQ(first->ended.why, Ending::kBudget);
   ASSERT_GT(first->ended.out_of_time, 0U);
   wanted.output = scratch.file("again.collage");
@@ -116,13 +114,6 @@ TEST_F(Tune, TuneThatRanOutOfTimeGivesTheSameAnswerAgainAndMeasuresNothing) {
   const auto longer = tune(wanted, registry);
   ASSERT_TRUE(longer) << to_string(longer.error());
   EXPECT_EQ(longer->ended.out_of_time, 0U);
-}
-
-/// Sleeps when the phase begins, until so many seconds after now.
-Progress pause_in(const std::string& phase, double seconds) {
-  return [phase, until = Clock::now() + Seconds(seconds)](const ProgressEvent& event) {
-    if (event.phase == phase) std::this_thread::sleep_until(until);
-  };
 }
 
 TEST_F(Tune, EngineThatHasNotCompiledInTimeIsLeftOut) {
