@@ -5,7 +5,6 @@
 #include <set>
 #include <stop_token>
 #include <thread>
-#include <utility>
 
 #include "base/json_numbers.h"
 #include "plan/explain/explain_node.h"

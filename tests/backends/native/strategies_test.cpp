@@ -80,6 +80,8 @@ const std::vector<Case>& cases() {
       {"convolution/direct+i16", "graph(%x: f32[2,24,9,7], %w: f32[33,24,1,1], %wb: f32[33], %r: f32[2,33,9,7]) -> (%y) { %c: f32[2,33,9,7] = Conv(%x, %w, %wb) {kernel_shape=[1,1]} %s: f32[2,33,9,7] = Add(%c, %r) %y: f32[2,33,9,7] = Relu(%s) }"},
       {"convolution/direct+i16", "graph(%x: f32[1,16,11,9], %w: f32[24,16,3,3], %wb: f32[24]) -> (%y) { %y: f32[1,24,11,9] = Conv(%x, %w, %wb) {kernel_shape=[3,3], pads=[1,1,1,1]} }"},
       {"convolution/direct+i16", "graph(%x: f32[2,64,19,17], %w: f32[20,64,3,3]) -> (%y) { %y: f32[2,20,10,9] = Conv(%x, %w) {kernel_shape=[3,3], pads=[1,1,1,1], strides=[2,2]} }"},
+      {"convolution/direct+i16", "graph(%x: f32[1,24,33,33], %w: f32[16,24,2,2], %b: f32[16]) -> (%y) { %c: f32[1,16,32,32] = Conv(%x, %w, %b) {kernel_shape=[2,2]} %y: f32[1,16,32,32] = Relu(%c) }"},
+      {"convolution/direct+i16", "graph(%x: f32[2,12,7,12], %w: f32[20,12,3,3]) -> (%y) { %y: f32[2,20,3,5] = Conv(%x, %w) {kernel_shape=[3,3], strides=[2,2]} }"},
       {"convolution/direct+i16", "graph(%x: f32[1,8,4,9,7], %w: f32[16,8,2,1,3]) -> (%y) { %y: f32[1,16,3,9,5] = Conv(%x, %w) {kernel_shape=[2,1,3]} }"},
       {"convolution/direct+i16", "graph(%x: f32[1,48,40,41], %w: f32[16,48,1,1]) -> (%y) { %y: f32[1,16,20,21] = Conv(%x, %w) {kernel_shape=[1,1], strides=[2,2]} }"},
       {"convolution/winograd4+i16", "graph(%x: f32[1,32,13,11], %w: f32[48,32,3,3], %wb: f32[48]) -> (%y) { %y: f32[1,48,13,11] = Conv(%x, %w, %wb) {kernel_shape=[3,3], pads=[1,1,1,1]} }"},

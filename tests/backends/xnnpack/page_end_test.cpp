@@ -1,36 +1,12 @@
 // The library may read a few bytes past the end of what it reads. Inputs and outputs that end where a page ends, behind
 // which nothing may be read, show that no kernel does so there.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstring>
 
+#include "tests/support/guarded_pages.h"
 #include "xnnpack_fixture.h"
 
 namespace collage::test {
 namespace {
-
-/// Memory that ends where a page begins that nobody may touch.
-class PageEnd {
- public:
-  explicit PageEnd(std::size_t bytes) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
-    whole_ = (bytes + page_ - 1) / page_ * page_;
-    memory_ = static_cast<std::byte*>(
-        mmap(nullptr, whole_ + page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    COLLAGE_CHECK(memory_ != MAP_FAILED && mprotect(memory_ + whole_, page_, PROT_NONE) == 0, "no guarded page");
-    data_ = memory_ + (whole_ - bytes);
-  }
-  ~PageEnd() { munmap(memory_, whole_ + page_); }
-  PageEnd(const PageEnd&) = delete;
-  PageEnd& operator=(const PageEnd&) = delete;
-  [[nodiscard]] std::byte* data() const { return data_; }
-
- private:
-  std::size_t page_;
-  std::size_t whole_ = 0;
-  std::byte* memory_ = nullptr;
-  std::byte* data_ = nullptr;
-};
 
 std::size_t bytes_of(const Graph& graph, ValueId id) {
   return byte_count(ElementType::kFloat32, graph.value(id).type.extents());
@@ -48,18 +24,18 @@ void expect_same_at_page_end(const std::string& text) {
     const auto kernel = loading("xnnpack").load(request_of(graph, variant, artifact));
     ASSERT_TRUE(kernel) << to_string(kernel.error());
     std::vector<std::vector<float>> apart;
-    std::vector<std::unique_ptr<PageEnd>> at_end;
+    std::vector<std::unique_ptr<GuardedPages>> at_end;
     Buffers far, near;
     for (const ValueId id : region.inputs) {
       apart.push_back(numbers_of(graph, id));
-      at_end.push_back(std::make_unique<PageEnd>(bytes_of(graph, id)));
+      at_end.push_back(std::make_unique<GuardedPages>(bytes_of(graph, id)));
       std::memcpy(at_end.back()->data(), apart.back().data(), bytes_of(graph, id));
       apart.back().resize(apart.back().size() + 4);
       far.inputs.push_back(apart.back().data());
       near.inputs.push_back(at_end.back()->data());
     }
     std::vector<float> wanted(bytes_of(graph, region.outputs[0]) / sizeof(float));
-    const PageEnd got(wanted.size() * sizeof(float));
+    const GuardedPages got(wanted.size() * sizeof(float));
     far.outputs = {wanted.data()};
     near.outputs = {got.data()};
     for (const Buffers& buffers : {far, near}) {

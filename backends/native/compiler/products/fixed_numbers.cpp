@@ -23,13 +23,9 @@ constexpr float kLeastPeak = 1e-30F;
 /// The bits of the largest magnitude of each group; as integers they are in the order of the numbers, NaN last.
 Func peaks_of(const FixedGroups& groups) {
   const Var lane("lane");
-  Halide::Region domain = {{0, static_cast<int>(groups.elements / groups.lanes)}};
-  for (const std::int64_t extent : groups.rows) domain.emplace_back(0, static_cast<int>(extent));
-  const RDom r(domain, "rp");
-  std::vector<Expr> at;
-  for (std::size_t row = 0; row < groups.rows.size(); ++row) at.emplace_back(r[static_cast<int>(row) + 1]);
+  const RDom r(0, static_cast<int>(groups.elements / groups.lanes), "rp");
   const int lanes = static_cast<int>(groups.lanes);
-  const Expr bits = reinterpret<std::int32_t>(groups.value(r[0] * lanes + lane, at)) & kMagnitude;
+  const Expr bits = reinterpret<std::int32_t>(groups.value(r * lanes + lane)) & kMagnitude;
   std::vector<Expr> place(groups.places.begin(), groups.places.end());
   std::vector<Expr> in_lane = place;
   in_lane.insert(in_lane.begin(), lane);

@@ -19,12 +19,11 @@ namespace collage::native {
 
 /// Values that share a scale.
 struct FixedGroups {
-  std::vector<Halide::Var> places;      ///< by which groups are told apart
-  std::int64_t elements = 1;            ///< of a group, a multiple of `lanes`
-  std::int64_t lanes = 1;               ///< in one step
-  std::vector<std::int64_t> rows = {};  ///< extents of up to three further axes of a group
-  /// The value of an element of the group at `places`; `at` has an index for each of `rows`.
-  std::function<Halide::Expr(const Halide::Expr& element, const std::vector<Halide::Expr>& at)> value;
+  std::vector<Halide::Var> places;  ///< by which groups are told apart
+  std::int64_t elements = 1;        ///< of a group, a multiple of `lanes`
+  std::int64_t lanes = 1;           ///< in one step
+  /// The value of an element of the group at `places`.
+  std::function<Halide::Expr(const Halide::Expr& element)> value;
 };
 
 class FixedScales {

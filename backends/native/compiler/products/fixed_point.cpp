@@ -1,6 +1,7 @@
 #include "compiler/products/fixed_point.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/codegen/loops.h"
 #include "compiler/products/fixed_numbers.h"
@@ -49,6 +50,8 @@ class FixedSource {
 
  private:
   [[nodiscard]] FixedGroups groups(const Readable& source, const Site& site) const;
+  /// The loop that keeps rows begins before the first and makes nothing of use there.
+  [[nodiscard]] Expr row_of_source() const { return clamped(y_, dense_.in(1)); }
   /// What tells scales apart.
   [[nodiscard]] std::vector<Expr> keyed(const Indices& place) const {
     return has_scale_by_place_ ? innermost_first(place) : std::vector<Expr>{place[2], place[1], place[0]};
@@ -79,19 +82,21 @@ FixedSource::FixedSource(const Dense& dense, const Readable& source, std::int64_
 }
 
 FixedGroups FixedSource::groups(const Readable& source, const Site& site) const {
-  FixedGroups groups{.places = {x_, y_, d_, n_},
-                     .elements = dense_.channels(),
-                     .lanes = channel_lanes(dense_, site.lanes()),
-                     .value = [&source, this](const Expr& element, const std::vector<Expr>&) {
-                       return source({n_, d_, y_, x_, element});
-                     }};
-  if (has_scale_by_place_) return groups;
-  groups.places = {y_, d_, n_};
-  groups.rows = {dense_.in(2)};
-  groups.value = [&source, this](const Expr& element, const std::vector<Expr>& at) {
-    return source({n_, d_, y_, at[0], element});
-  };
-  return groups;
+  const std::int64_t channels = dense_.channels();
+  if (has_scale_by_place_)
+    return {.places = {x_, y_, d_, n_},
+            .elements = channels,
+            .lanes = channel_lanes(dense_, site.lanes()),
+            .value = [&source, this](const Expr& element) {
+              return source({n_, d_, y_, x_, element});
+            }};
+  // The channels of all places of a row are neighbours.
+  return {.places = {y_, d_, n_},
+          .elements = dense_.in(2) * channels,
+          .lanes = std::gcd(dense_.in(2) * channels, site.lanes()),
+          .value = [&source, this, count = to_int(channels)](const Expr& element) {
+            return source({n_, d_, row_of_source(), element / count, element % count});
+          }};
 }
 
 Expr FixedSource::scale(const Indices& place) const {
@@ -101,13 +106,24 @@ Expr FixedSource::scale(const Indices& place) const {
 
 void FixedSource::define_integers(const Readable& source, const Site& site) {
   const auto [inside, is_inside] = inside_source(dense_, {d_, y_, x_});
-  const Expr value = source({n_, inside[0], inside[1], inside[2], c_});
+  const Expr row = has_scale_by_place_ ? inside[1] : row_of_source();
+  const Expr value = source({n_, inside[0], row, inside[2], c_});
   const Expr integer = scales_.integer(value, keyed({n_, inside[0], inside[1], inside[2]}));
   integers_(c_, x_, y_, d_, n_) = Halide::select(is_inside, integer, cast<std::int16_t>(0));
-  integers_.compute_root()
-      .bound(c_, 0, to_int(dense_.channels()))
-      .vectorize(c_, to_int(channel_lanes(dense_, 2 * site.lanes())));
-  parallelise(integers_, {n_, d_, y_, x_}, {dense_.view.extents[0], dense_.in(0), dense_.in(1), dense_.in(2)}, site);
+  integers_.compute_root().bound(c_, 0, to_int(dense_.channels()));
+  std::vector<Var> loops = {n_, d_, y_};
+  Extents extents = {dense_.view.extents[0], dense_.in(0), dense_.in(1)};
+  const std::int64_t lanes = channel_lanes(dense_, 2 * site.lanes());
+  const std::int64_t lanes_of_row = std::gcd(dense_.in(2) * dense_.channels(), 2 * site.lanes());
+  if (!has_scale_by_place_ && !dense_.is_padded(2) && lanes_of_row > lanes) {
+    const Var flat("flat");
+    integers_.bound(x_, 0, to_int(dense_.in(2))).fuse(c_, x_, flat).vectorize(flat, to_int(lanes_of_row));
+  } else {
+    integers_.vectorize(c_, to_int(lanes));
+    loops.push_back(x_);
+    extents.push_back(dense_.in(2));
+  }
+  parallelise(integers_, loops, extents, site);
 }
 
 /// Neighbouring places whose integers stay in the first cache until all outputs are made of them; 0: the whole source

@@ -16,7 +16,7 @@ namespace collage::native {
 
 /// When a Dense is such a product (facts_of): processors that multiply bfloat16 have the instruction, too. With few
 /// outputs rounding the source costs more than is saved.
-inline constexpr std::string_view kIsFixedPoint = "bf16 == 1 and groups == 1 and channels % 8 == 0 and outputs >= 12";
+inline constexpr std::string_view kIsFixedPoint = "bf16 == 1 and groups == 1 and channels % 4 == 0 and outputs >= 12";
 
 /// The whole region. Precondition: kIsFixedPoint, constant weights. Schedule as in build_pairs, whose space and legal
 /// tiles are those of this product, too.

@@ -57,13 +57,12 @@ void WinogradProducts::multiply_fixed(const Func& transformed, Lowering& lowerin
       lowering.packed(dense_.weights, {.kind = PackingKind::kFixedWinogradScales, .numbers = numbers},
                       ElementType::kFloat32, {blocks, points, points, block_});
   const std::vector<Expr> place = {t_, i_, j_, bx_, by_, n_};
-  scales_.emplace(FixedGroups{.places = {t_, i_, j_, bx_, by_, n_},
-                              .elements = channels,
-                              .lanes = channel_lanes(dense_, site_.lanes()),
-                              .value = [&](const Expr& element, const std::vector<Expr>&) -> Expr {
-                                return transformed(element, t_, i_, j_, bx_, by_, n_);
-                              }},
-                  levels);
+  scales_.emplace(
+      FixedGroups{.places = {t_, i_, j_, bx_, by_, n_},
+                  .elements = channels,
+                  .lanes = channel_lanes(dense_, site_.lanes()),
+                  .value = [&](const Expr& element) -> Expr { return transformed(element, t_, i_, j_, bx_, by_, n_); }},
+      levels);
   integers_(c_, t_, i_, j_, bx_, by_, n_) = scales_->integer(transformed(c_, t_, i_, j_, bx_, by_, n_), place);
   r_ = RDom(0, 2, 0, to_int(inputs / 2), "r");
   chunks_ = RDom(0, to_int(channels / inputs), "chunks");
