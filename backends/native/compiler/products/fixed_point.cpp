@@ -50,6 +50,8 @@ class FixedSource {
 
  private:
   [[nodiscard]] FixedGroups groups(const Readable& source, const Site& site) const;
+  /// The channels of all places of a row are neighbours.
+  [[nodiscard]] std::int64_t elements_of_row() const { return dense_.in(2) * dense_.channels(); }
   /// The loop that keeps rows begins before the first and makes nothing of use there.
   [[nodiscard]] Expr row_of_source() const { return clamped(y_, dense_.in(1)); }
   /// What tells scales apart.
@@ -90,10 +92,9 @@ FixedGroups FixedSource::groups(const Readable& source, const Site& site) const 
             .value = [&source, this](const Expr& element) {
               return source({n_, d_, y_, x_, element});
             }};
-  // The channels of all places of a row are neighbours.
   return {.places = {y_, d_, n_},
-          .elements = dense_.in(2) * channels,
-          .lanes = std::gcd(dense_.in(2) * channels, site.lanes()),
+          .elements = elements_of_row(),
+          .lanes = std::gcd(elements_of_row(), site.lanes()),
           .value = [&source, this, count = to_int(channels)](const Expr& element) {
             return source({n_, d_, row_of_source(), element / count, element % count});
           }};
@@ -106,15 +107,14 @@ Expr FixedSource::scale(const Indices& place) const {
 
 void FixedSource::define_integers(const Readable& source, const Site& site) {
   const auto [inside, is_inside] = inside_source(dense_, {d_, y_, x_});
-  const Expr row = has_scale_by_place_ ? inside[1] : row_of_source();
-  const Expr value = source({n_, inside[0], row, inside[2], c_});
+  const Expr value = source({n_, inside[0], row_of_source(), inside[2], c_});
   const Expr integer = scales_.integer(value, keyed({n_, inside[0], inside[1], inside[2]}));
   integers_(c_, x_, y_, d_, n_) = Halide::select(is_inside, integer, cast<std::int16_t>(0));
   integers_.compute_root().bound(c_, 0, to_int(dense_.channels()));
   std::vector<Var> loops = {n_, d_, y_};
   Extents extents = {dense_.view.extents[0], dense_.in(0), dense_.in(1)};
   const std::int64_t lanes = channel_lanes(dense_, 2 * site.lanes());
-  const std::int64_t lanes_of_row = std::gcd(dense_.in(2) * dense_.channels(), 2 * site.lanes());
+  const std::int64_t lanes_of_row = std::gcd(elements_of_row(), 2 * site.lanes());
   if (!has_scale_by_place_ && !dense_.is_padded(2) && lanes_of_row > lanes) {
     const Var flat("flat");
     integers_.bound(x_, 0, to_int(dense_.in(2))).fuse(c_, x_, flat).vectorize(flat, to_int(lanes_of_row));
