@@ -19,7 +19,7 @@ import pathlib
 import sqlite3
 
 SCHEMA = "collage.priors/1"
-BETWEEN_MODELS = 0.15
+BETWEEN_MODELS = 0.1
 FEWEST_TUNES = 2
 MOST_BYTES = 2 << 20
 

@@ -277,7 +277,7 @@ std::string sample_priors() {
 Answer read_priors(const std::string& bytes, const std::filesystem::path&) {
   const EffectTable effects = pooled_effects({{kEffects}}, effects_in(bytes, 1));
   double sum = 0;
-  for (const auto& [name, effect] : effects) sum += variance_in_next_model(effect);
+  for (const auto& [name, effect] : effects) sum += variance_in_next_model(effect, 1);
   return accepted(std::to_string(effects.size()) + " " + std::to_string(sum));
 }
 

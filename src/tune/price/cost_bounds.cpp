@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,9 @@ double share_of(const Variant& variant, bool is_heavy) {
   return is_heavy && multiplies_tiles() ? 0.25 : 0.5;
 }
 
+/// Of the standard normal distribution.
+double probability_below(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
+
 /// How a variant computes: its name up to a plus. What follows that says what is fused, which the rest of the region
 /// says too, or that floats are split.
 std::string way_of(const Variant& variant) {
@@ -39,39 +43,119 @@ std::string way_of(const Variant& variant) {
 /// What ways have in common that differ by formats and by settings of a schedule: the name up to a dot or a slash.
 std::string algorithm_of(const std::string& way) { return way.substr(0, way.find_first_of("./")); }
 
-/// What effects are of, and how far they are from none: deviations of logarithms.
-struct Levels {
-  std::size_t all, kind, operation, backend, kind_of_backend, operation_of_backend;
+/// How far effects are from none: standard deviations of logarithms. Those under which measured times of six models
+/// are most likely (maximum likelihood of variance components; some 3,000 times of AVX-512, one thread), rounded, and
+/// larger where few times speak of them.
+struct Deviations {
+  double backend, kind_of_backend, operation_of_backend;
+  double algorithm, kind_of_algorithm, operation_of_algorithm, size_of_algorithm;
+  double way, kind_of_way, operation_of_way;
+  double rest, rest_of_way, formats, several, narrow;
+  double noise;  ///< of a time around all effects
+};
+/// Convolutions and matrix products of libraries of kernels are alike: their times are forecast within a tenth.
+constexpr Deviations kHeavyKernels = {.backend = 0.3,
+                                      .kind_of_backend = 0.1,
+                                      .operation_of_backend = 0.07,
+                                      .algorithm = 0.3,
+                                      .kind_of_algorithm = 0.25,
+                                      .operation_of_algorithm = 0.06,
+                                      .size_of_algorithm = 0.1,
+                                      .way = 0.15,
+                                      .kind_of_way = 0.07,
+                                      .operation_of_way = 0.05,
+                                      .rest = 0.08,
+                                      .rest_of_way = 0.04,
+                                      .formats = 0.05,
+                                      .several = 0.25,
+                                      .narrow = 0.3,
+                                      .noise = 0.06};
+/// Of light operators overheads are most of the time.
+constexpr Deviations kLightKernels = {.backend = 0.2,
+                                      .kind_of_backend = 0.1,
+                                      .operation_of_backend = 0.07,
+                                      .algorithm = 0.1,
+                                      .kind_of_algorithm = 0.1,
+                                      .operation_of_algorithm = 0.05,
+                                      .size_of_algorithm = 0.3,
+                                      .way = 0.1,
+                                      .kind_of_way = 0.3,
+                                      .operation_of_way = 0.05,
+                                      .rest = 0.1,
+                                      .rest_of_way = 0.06,
+                                      .formats = 0.13,
+                                      .several = 0.15,
+                                      .narrow = 0.3,
+                                      .noise = 0.2};
+/// Engines have overheads of their own, and what they fuse is their secret.
+constexpr Deviations kEngines = {.backend = 1,
+                                 .kind_of_backend = 0.3,
+                                 .operation_of_backend = 0.25,
+                                 .algorithm = 0.15,
+                                 .kind_of_algorithm = 0.05,
+                                 .operation_of_algorithm = 0.05,
+                                 .size_of_algorithm = 0.25,
+                                 .way = 0.1,
+                                 .kind_of_way = 0.05,
+                                 .operation_of_way = 0.05,
+                                 .rest = 0.4,
+                                 .rest_of_way = 0.05,
+                                 .formats = 0.07,
+                                 .several = 0.3,
+                                 .narrow = 0.3,
+                                 .noise = 0.1};
+
+/// What effects of a class of candidates are of.
+struct OwnLevels {
+  std::size_t backend, kind_of_backend, operation_of_backend;
   std::size_t algorithm, kind_of_algorithm, operation_of_algorithm, size_of_algorithm;
-  std::size_t way, kind_of_way, operation_of_way, region, rest, rest_of_way, formats, several, narrow;
+  std::size_t way, kind_of_way, operation_of_way, rest, rest_of_way, formats, several, narrow;
+  double noise;
+
+  OwnLevels(CostModel& model, const std::string& of, const Deviations& deviations)
+      : backend(model.add_level(of + "backend", deviations.backend, true)),
+        kind_of_backend(model.add_level(of + "kind of backend", deviations.kind_of_backend, true)),
+        operation_of_backend(model.add_level(of + "operation of backend", deviations.operation_of_backend, false)),
+        algorithm(model.add_level(of + "algorithm", deviations.algorithm, true)),
+        kind_of_algorithm(model.add_level(of + "kind of algorithm", deviations.kind_of_algorithm, true)),
+        operation_of_algorithm(
+            model.add_level(of + "operation of algorithm", deviations.operation_of_algorithm, false)),
+        size_of_algorithm(model.add_level(of + "size of algorithm", deviations.size_of_algorithm, true)),
+        way(model.add_level(of + "way", deviations.way, true)),
+        kind_of_way(model.add_level(of + "kind of way", deviations.kind_of_way, true)),
+        operation_of_way(model.add_level(of + "operation of way", deviations.operation_of_way, false)),
+        rest(model.add_level(of + "rest", deviations.rest, true)),
+        rest_of_way(model.add_level(of + "rest of way", deviations.rest_of_way, true)),
+        formats(model.add_level(of + "formats", deviations.formats, true)),
+        several(model.add_level(of + "several", deviations.several, true)),
+        narrow(model.add_level(of + "narrow", deviations.narrow, true)),
+        noise(deviations.noise) {}
+};
+
+struct Levels {
+  std::size_t all, kind, operation, region;
+  OwnLevels heavy, light, engines;
 
   explicit Levels(CostModel& model)
       : all(model.add_level("all", 1, true)),
-        kind(model.add_level("kind", 0.6, true)),
-        operation(model.add_level("operation", 0.45, false)),
-        backend(model.add_level("backend", 0.45, true)),
-        kind_of_backend(model.add_level("kind of backend", 0.3, true)),
-        operation_of_backend(model.add_level("operation of backend", 0.15, false)),
-        algorithm(model.add_level("algorithm", 0.25, true)),
-        kind_of_algorithm(model.add_level("kind of algorithm", 0.2, true)),
-        operation_of_algorithm(model.add_level("operation of algorithm", 0.15, false)),
-        size_of_algorithm(model.add_level("size of algorithm", 0.15, true)),
-        way(model.add_level("way", 0.15, true)),
-        kind_of_way(model.add_level("kind of way", 0.1, true)),
-        operation_of_way(model.add_level("operation of way", 0.1, false)),
-        region(model.add_level("region", 0.1, false)),
-        rest(model.add_level("rest", 0.1, true)),
-        rest_of_way(model.add_level("rest of way", 0.1, true)),
-        formats(model.add_level("formats", 0.1, true)),
-        several(model.add_level("several", 0.15, true)),
-        narrow(model.add_level("narrow", 0.3, true)) {}
+        kind(model.add_level("kind", 0.55, true)),
+        operation(model.add_level("operation", 0.25, false)),
+        region(model.add_level("region", 0.05, false)),
+        heavy(model, "", kHeavyKernels),
+        light(model, "light ", kLightKernels),
+        engines(model, "engine ", kEngines) {}
+
+  [[nodiscard]] const OwnLevels& of(bool is_engine, bool is_heavy) const {
+    if (is_engine) return engines;
+    return is_heavy ? heavy : light;
+  }
 };
 
 /// The same for times within a factor of four.
 int size_class(double ns) { return std::ilogb(ns) / 2; }
 
 CostModel::Computation computation_of(CostModel& model, const Levels& levels, const RegionWork& work,
-                                      const Candidate& candidate) {
+                                      const Candidate& candidate, bool is_engine) {
   const std::string& backend = candidate.backend;
   const Variant& variant = candidate.variant;
   const std::string of_variant = way_of(variant);
@@ -82,30 +166,34 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
   CostModel::Computation made;
   for (const auto& part : work.parts) {
     const std::string weight = weight_of(*part);
+    const OwnLevels& own = levels.of(is_engine, part->is_heavy);
     made.parts.push_back(
         {.base_ns = share_of(variant, part->is_heavy) * part->roofline_ns,
          .effects = {model.effect(levels.all, ""), model.effect(levels.kind, part->kind),
-                     model.effect(levels.operation, part->operation), model.effect(levels.backend, weight + backend),
-                     model.effect(levels.kind_of_backend, backend + "|" + part->kind),
-                     model.effect(levels.operation_of_backend, backend + "|" + part->operation),
-                     model.effect(levels.algorithm, weight + algorithm),
-                     model.effect(levels.kind_of_algorithm, algorithm + "|" + part->kind),
-                     model.effect(levels.operation_of_algorithm, algorithm + "|" + part->operation),
-                     model.effect(levels.size_of_algorithm,
+                     model.effect(levels.operation, part->operation), model.effect(own.backend, weight + backend),
+                     model.effect(own.kind_of_backend, backend + "|" + part->kind),
+                     model.effect(own.operation_of_backend, backend + "|" + part->operation),
+                     model.effect(own.algorithm, weight + algorithm),
+                     model.effect(own.kind_of_algorithm, algorithm + "|" + part->kind),
+                     model.effect(own.operation_of_algorithm, algorithm + "|" + part->operation),
+                     model.effect(own.size_of_algorithm,
                                   fmt::format("{}{}|{}", weight, algorithm, size_class(part->roofline_ns))),
-                     model.effect(levels.way, weight + way), model.effect(levels.kind_of_way, way + "|" + part->kind),
-                     model.effect(levels.operation_of_way, way + "|" + part->operation)}});
-    if (is_narrow(variant)) made.parts.back().effects.push_back(model.effect(levels.narrow, weight + backend));
+                     model.effect(own.way, weight + way), model.effect(own.kind_of_way, way + "|" + part->kind),
+                     model.effect(own.operation_of_way, way + "|" + part->operation)}});
+    if (is_narrow(variant)) made.parts.back().effects.push_back(model.effect(own.narrow, weight + backend));
   }
+  const Work& first = *work.parts.front();
+  const OwnLevels& own = levels.of(is_engine, first.is_heavy);
+  made.noise = own.noise;
   if (work.heavy_parts() > 1) {
-    made.effects = {model.effect(levels.several, backend + "/" + variant.name)};
+    made.effects = {model.effect(own.several, backend + "/" + variant.name)};
     return made;
   }
-  made.effects = {model.effect(levels.region, work.parts.front()->operation + "|" + work.rest),
-                  model.effect(levels.rest, backend + "|" + work.rest),
-                  model.effect(levels.rest_of_way, backend + "/" + variant.name + "|" + work.rest),
-                  model.effect(levels.formats, weight_of(*work.parts.front()) + way + "|" +
-                                                   names_of(variant.input_formats) + names_of(variant.output_formats))};
+  made.effects = {model.effect(levels.region, first.operation + "|" + work.rest),
+                  model.effect(own.rest, backend + "|" + work.rest),
+                  model.effect(own.rest_of_way, backend + "/" + variant.name + "|" + work.rest),
+                  model.effect(own.formats, weight_of(first) + way + "|" + names_of(variant.input_formats) +
+                                                names_of(variant.output_formats))};
   return made;
 }
 
@@ -132,7 +220,7 @@ CostModel::Computation estimated_computation(CostModel& model, const EstimateLev
 }  // namespace
 
 CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak,
-                       int threads, const Estimates& estimates, EffectTable known)
+                       int threads, const Estimates& estimates, EffectTable known, const IsEngine& is_engine)
     : peak_(peak), model_(std::move(known)) {
   WorkOfRegions work(graph, peak, threads);
   std::vector<RegionWork> works;
@@ -148,7 +236,8 @@ CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy a
     if (c < estimates.size() && estimates[c])
       computations_.push_back(estimated_computation(model_, estimate_levels, *estimates[c], candidate));
     else
-      computations_.push_back(computation_of(model_, levels, works[candidate.region], candidate));
+      computations_.push_back(computation_of(model_, levels, works[candidate.region], candidate,
+                                             is_engine && is_engine(candidate.backend)));
   }
 }
 
@@ -162,6 +251,14 @@ std::int64_t CostBounds::forecast(std::size_t candidate, Forecast kind) const {
   if (kind == Forecast::kOpenMinded) less = kOpenMind * expected.shared_spread;
   if (kind == Forecast::kHopeful) less = kHope * expected.spread;
   return std::max(roofline(region_of_[candidate]), static_cast<std::int64_t>(expected.ns * std::exp(-less)));
+}
+
+double CostBounds::expected_saving(std::size_t candidate, double even_ns) const {
+  if (even_ns <= 0) return 0;
+  const CostModel::Prediction expected = model_.predict(computations_[candidate]);
+  const double distance = std::log(even_ns / expected.ns) / expected.spread;
+  const double mean_ns = expected.ns * std::exp(expected.spread * expected.spread / 2);
+  return even_ns * probability_below(distance) - mean_ns * probability_below(distance - expected.spread);
 }
 
 void CostBounds::learn(std::size_t candidate, const Cost& cost) {

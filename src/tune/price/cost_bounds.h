@@ -4,7 +4,8 @@
 // How: the time of a region is spent in its heavy operators (convolutions, matrix products), or in the whole region
 //       when it has none; these are its parts. The time of a part is its roofline times effects (cost_model.h): of the
 //       operation, of its kind at any size, of the backend, of how the backend computes it (variant, formats), and of
-//       pairs of these. The rest of the region, and computing several parts in one step, are effects of the whole
+//       pairs of these. How far they usually are from none differs between heavy operators of kernels, light ones, and
+//       engines. The rest of the region, and computing several parts in one step, are effects of the whole
 //       region. Few measured times thus forecast most others. Where the user's estimator gave a time, that takes the
 //       place of the roofline: its effects are how much it is wrong, for all, for a backend, for a way, for a region.
 // Cost: a prediction takes one look-up for each part and effect.
@@ -18,6 +19,7 @@
 #include "measure/roofline.h"
 #include "region/candidates.h"
 #include "region/cost.h"
+#include "tune/objective.h"
 #include "tune/price/cost_model.h"
 #include "tune/price/estimates.h"
 
@@ -32,15 +34,19 @@ enum class Forecast : std::uint8_t {
 class CostBounds {
  public:
   /// Answers for the candidates the pool has now. `estimates` are by candidate; none for an empty one. `known`: what
-  /// tunes of other models have shown of the effects.
+  /// tunes of other models have shown of the effects. `is_engine`: which backends also run whole models; none by
+  /// default.
   CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy accuracy, const PeakRates& peak, int threads,
-             const Estimates& estimates = {}, EffectTable known = {});
+             const Estimates& estimates = {}, EffectTable known = {}, const IsEngine& is_engine = nullptr);
 
   /// No candidate for this region of the pool takes less, as far as the machine has shown; 0 for regions that came
   /// later.
   [[nodiscard]] std::int64_t roofline(std::uint32_t region) const;
   /// Nanoseconds; at least the roofline.
   [[nodiscard]] std::int64_t forecast(std::size_t candidate, Forecast kind) const;
+  /// What a candidate should save, in nanoseconds, that is only taken where it needs less than `even_ns`: the mean of
+  /// what it saves over all times that it may need, none where it is not taken.
+  [[nodiscard]] double expected_saving(std::size_t candidate, double even_ns) const;
   /// Costs that are not measured teach nothing. Of candidates that are the same computation one is enough.
   void learn(std::size_t candidate, const Cost& cost);
   /// Until it is called forecasts do not know what was learnt last.

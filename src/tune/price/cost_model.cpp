@@ -7,10 +7,6 @@
 namespace collage {
 namespace {
 
-/// Standard deviation of a time around the sum of its effects: what measuring twice differs by, and what nothing else
-/// shares. Chosen together with the deviations of the levels (cost_bounds.cpp): measured times of six models are likely
-/// under them, each predicted from those measured before it.
-constexpr double kNoise = 0.12;
 /// So many times are odd, and then anything up to e^kOddRange too long.
 constexpr double kOddShare = 0.05;
 constexpr double kOddRange = 3;
@@ -28,15 +24,13 @@ std::size_t CostModel::add_level(std::string name, double deviation, bool is_sha
 CostModel::State CostModel::state_of(std::size_t level, const std::string& name) const {
   State state{.level = level, .variance = levels_[level].variance};
   if (const auto known = known_.find(levels_[level].name + "|" + name); known != known_.end()) {
-    const double near_known = variance_in_next_model(known->second);
+    const double near_known = variance_in_next_model(known->second, std::sqrt(state.variance));
     state.mean = known->second.mean * state.variance / (state.variance + near_known);
     state.variance = state.variance * near_known / (state.variance + near_known);
   }
   state.value = state.mean;
   return state;
 }
-
-double CostModel::resistance(const State& effect) { return kNoise * kNoise / effect.variance; }
 
 CostModel::Effect CostModel::effect(std::size_t level, const std::string& name) {
   const auto [found, added] = names_.emplace(std::pair(level, name), static_cast<Effect>(effects_.size()));
@@ -81,7 +75,10 @@ std::vector<CostModel::Weight> CostModel::weights(const Computation& computation
 
 void CostModel::learn(const Computation& computation, double ns) {
   const double log_ns = std::log(ns);
-  rows_.push_back({.computation = &computation, .log_ns = log_ns, .is_doubted = is_odd(computation, log_ns)});
+  rows_.push_back({.computation = &computation,
+                   .log_ns = log_ns,
+                   .precision = 1 / (computation.noise * computation.noise),
+                   .is_doubted = is_odd(computation, log_ns)});
 }
 
 void CostModel::linearise(std::vector<double>& residuals) {
@@ -94,7 +91,7 @@ void CostModel::linearise(std::vector<double>& residuals) {
   }
   for (State& effect : effects_) {
     effect.evidence = 0;
-    for (const Term& term : effect.terms) effect.evidence += term.weight * term.weight;
+    for (const Term& term : effect.terms) effect.evidence += rows_[term.row].precision * term.weight * term.weight;
   }
 }
 
@@ -104,17 +101,15 @@ void CostModel::sweep(std::vector<double>& residuals) {
       effect.value = effect.mean;
       continue;
     }
-    double pull = effect.evidence * effect.value + resistance(effect) * effect.mean;
-    for (const Term& term : effect.terms) pull += term.weight * residuals[term.row];
-    const double value = pull / (effect.evidence + resistance(effect));
+    double pull = effect.evidence * effect.value + effect.mean / effect.variance;
+    for (const Term& term : effect.terms) pull += rows_[term.row].precision * term.weight * residuals[term.row];
+    const double value = pull * variance_left(effect);
     for (const Term& term : effect.terms) residuals[term.row] -= term.weight * (value - effect.value);
     effect.value = value;
   }
 }
 
-double CostModel::variance_left(const State& effect) {
-  return kNoise * kNoise / (effect.evidence + resistance(effect));
-}
+double CostModel::variance_left(const State& effect) { return 1 / (effect.evidence + 1 / effect.variance); }
 
 bool CostModel::is_odd(const Computation& computation, double log_ns) const {
   const Prediction expected = predict(computation);
@@ -146,7 +141,7 @@ void CostModel::fit() {
 }
 
 CostModel::Prediction CostModel::predict(const Computation& computation) const {
-  double own = kNoise * kNoise;
+  double own = computation.noise * computation.noise;
   double shared = 0;
   for (const Weight& weight : weights(computation)) {
     const State& effect = effects_[weight.effect];
@@ -162,9 +157,8 @@ EffectTable CostModel::learnt() const {
     const auto& [level, name] = key;
     const State& state = effects_[effect];
     if (!levels_[level].is_shared || state.evidence <= 0) continue;
-    const double of_data = state.value * (state.evidence + resistance(state)) - state.mean * resistance(state);
-    learnt[levels_[level].name + "|" + name] = {.mean = of_data / state.evidence,
-                                                .weight = state.evidence / (kNoise * kNoise)};
+    const double of_data = state.value / variance_left(state) - state.mean / state.variance;
+    learnt[levels_[level].name + "|" + name] = {.mean = of_data / state.evidence, .weight = state.evidence};
   }
   return learnt;
 }

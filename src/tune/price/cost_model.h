@@ -36,6 +36,7 @@ class CostModel {
   struct Computation {
     std::vector<Part> parts;      ///< at least one
     std::vector<Effect> effects;  ///< of the whole
+    double noise = 0.1;           ///< standard deviation of the logarithm of a time around the sum of its effects
   };
   struct Prediction {
     double ns = 0;             ///< as likely more as less
@@ -64,7 +65,8 @@ class CostModel {
   struct Row {
     const Computation* computation;
     double log_ns;
-    bool is_doubted;  ///< teaches nothing
+    double precision;  ///< 1 / variance of the noise
+    bool is_doubted;   ///< teaches nothing
   };
   struct Term {
     std::uint32_t row;
@@ -80,7 +82,7 @@ class CostModel {
     double mean = 0;      ///< expected before anything is learnt
     double variance = 1;  ///< likewise, around the mean
     double value = 0;
-    double evidence = 0;  ///< sum of squared weights
+    double evidence = 0;  ///< what was learnt: 1 / variance of the value, were the other effects known
     std::vector<Term> terms;
   };
   struct Level {
@@ -90,9 +92,6 @@ class CostModel {
   };
 
   [[nodiscard]] State state_of(std::size_t level, const std::string& name) const;
-  /// By how much more the data count than what was expected.
-  [[nodiscard]] static double resistance(const State& effect);
-
   [[nodiscard]] double part_ns(const Part& part) const;
   [[nodiscard]] double log_of(const Computation& computation) const;
   /// Effects of a computation, once each, with the share of its time that each bears on.

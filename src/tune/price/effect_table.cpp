@@ -1,13 +1,17 @@
 #include "tune/price/effect_table.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace collage {
 namespace {
 
-/// Deviation of an effect from one model to another, and from one machine to another.
-constexpr double kBetweenModels = 0.15;
+/// Deviation of an effect from one model to another, and from one machine to another, where it weighs what is known.
+constexpr double kBetweenModels = 0.1;
 constexpr double kBetweenMachines = 0.2;
+/// The first of them in parts of the deviation of the effects themselves, and at most.
+constexpr double kShareBetweenModels = 0.5;
+constexpr double kMostBetweenModels = 0.2;
 /// Decimals in files: more than measured times have.
 constexpr double kDecimals = 1e4;
 
@@ -44,7 +48,10 @@ EffectTable pooled_effects(std::span<const EffectTable> of_models, const EffectT
   return std::move(means).take();
 }
 
-double variance_in_next_model(const KnownEffect& known) { return kBetweenModels * kBetweenModels + 1 / known.weight; }
+double variance_in_next_model(const KnownEffect& known, double deviation) {
+  const double between = std::min(kShareBetweenModels * deviation, kMostBetweenModels);
+  return between * between + 1 / known.weight;
+}
 
 Json to_json(const EffectTable& effects) {
   Json object = Json::object();

@@ -1,6 +1,7 @@
 // What tunes have shown of the effects of a cost model (cost_model.h), for tunes of other models.
 // In:  effects as one tune after the other estimated them. Out: what to expect of them before anything is measured.
-// How: an effect differs from model to model by some deviation. So the estimate of one model counts for little more
+// How: an effect differs from model to model by some deviation, the larger the farther such effects are from none. So
+// the estimate of one model counts for little more
 //      than those of others, however often the effect was seen there. Estimates of other machines count for less.
 // Cost: linear in the tables.
 // Source: empirical Bayes estimates of random effects, as in a meta-analysis (DerSimonian and Laird, 1986).
@@ -27,8 +28,9 @@ using EffectTable = std::map<std::string, KnownEffect>;
 /// What the tables of several models say together. `elsewhere`, what other machines showed, may be empty.
 [[nodiscard]] EffectTable pooled_effects(std::span<const EffectTable> of_models, const EffectTable& elsewhere);
 
-/// Variance of the effect in a model that nobody has seen yet, around KnownEffect::mean.
-[[nodiscard]] double variance_in_next_model(const KnownEffect& known);
+/// Variance of the effect in a model that nobody has seen yet, around KnownEffect::mean; `deviation` is how far such
+/// effects usually are from none.
+[[nodiscard]] double variance_in_next_model(const KnownEffect& known, double deviation);
 
 [[nodiscard]] Json to_json(const EffectTable& effects);
 /// Throws Json::exception on malformed input: call it inside read_json().

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "tune/price/computations.h"
@@ -36,6 +37,18 @@ std::int64_t time_of_steps_on(const NodeSet& nodes, const Cover& cover) {
         kernel && kernel->region.nodes.intersects(nodes))
       sum_ns += nanoseconds_of(step.cost).value_or(0);
   return sum_ns;
+}
+
+using Saving = std::pair<double, std::size_t>;  ///< nanoseconds, candidate
+
+/// The candidates, once each, the largest saving first.
+std::vector<std::size_t> by_saving(std::vector<Saving> savings) {
+  std::ranges::sort(savings, std::greater());
+  std::vector<std::size_t> candidates;
+  std::set<std::size_t> seen;
+  for (const auto& [saving_ns, candidate] : savings)
+    if (seen.insert(candidate).second) candidates.push_back(candidate);
+  return candidates;
 }
 
 }  // namespace
@@ -94,22 +107,49 @@ std::vector<std::size_t> LazyCosts::open() const {
   return open;
 }
 
+std::vector<std::size_t> LazyCosts::open_by_saving(const Cover& cover) const {
+  std::vector<Saving> savings;
+  for (const std::size_t candidate : open()) {
+    const std::int64_t now_ns = time_of_steps_on(pool_.regions[pool_.candidates[candidate].region].nodes, cover);
+    savings.emplace_back(bounds_.expected_saving(candidate, static_cast<double>(now_ns)), candidate);
+  }
+  return by_saving(std::move(savings));
+}
+
+double LazyCosts::expected_saving(std::size_t candidate, const Cover& hopeful, std::int64_t hoped_gain_ns) const {
+  const auto uses = static_cast<double>(std::ranges::count_if(hopeful.steps, [&](const CoverStep& step) {
+    const auto used = candidate_of(step);
+    return used && class_of_[*used] == class_of_[candidate];
+  }));
+  if (uses == 0) return 0;
+  const auto hoped_ns = static_cast<double>(bounds_.forecast(candidate, Forecast::kHopeful));
+  return uses * bounds_.expected_saving(candidate, hoped_ns + static_cast<double>(hoped_gain_ns) / uses);
+}
+
+std::optional<std::size_t> LazyCosts::candidate_of(const CoverStep& step) const {
+  const auto* const kernel = std::get_if<CoverKernel>(&step.work);
+  if (kernel == nullptr) return std::nullopt;
+  const auto same = by_nodes_.find(kernel->region.nodes);
+  if (same == by_nodes_.end()) return std::nullopt;
+  const auto is_step = [&](std::size_t c) {
+    const Candidate& candidate = pool_.candidates[c];
+    return candidate.backend == step.backend && candidate.variant == kernel->variant &&
+           pool_.regions[candidate.region] == kernel->region;
+  };
+  const auto found = std::ranges::find_if(same->second, is_step);
+  return found == same->second.end() ? std::nullopt : std::optional(*found);
+}
+
 std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& covers, Effort effort,
                                             std::int64_t least_ns) const {
+  const auto is_open = [&](std::size_t c) {
+    return is_unseen(c) || (effort == Effort::kTime && is_sampled(costs_[c]));
+  };
   std::map<std::size_t, std::size_t> first;  // by class
   for (const NamedCover& named : covers)
     for (const CoverStep& step : named.result.cover.steps) {
-      const auto* const kernel = std::get_if<CoverKernel>(&step.work);
-      if (kernel == nullptr || nanoseconds_of(step.cost).value_or(0) < least_ns) continue;
-      const auto same = by_nodes_.find(kernel->region.nodes);
-      if (same == by_nodes_.end()) continue;
-      for (const std::size_t c : same->second) {
-        const Candidate& candidate = pool_.candidates[c];
-        const bool is_open = is_unseen(c) || (effort == Effort::kTime && is_sampled(costs_[c]));
-        if (is_open && candidate.backend == step.backend && candidate.variant == kernel->variant &&
-            pool_.regions[candidate.region] == kernel->region)
-          first.emplace(class_of_[c], c);
-      }
+      if (nanoseconds_of(step.cost).value_or(0) < least_ns) continue;
+      if (const auto c = candidate_of(step); c && is_open(*c)) first.emplace(class_of_[*c], *c);
     }
   std::vector<std::size_t> open;
   for (const auto& [name, candidate] : first) open.push_back(candidate);
@@ -117,9 +157,8 @@ std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& cover
   return open;
 }
 
-std::vector<std::size_t> LazyCosts::open_instead_of(const Cover& cover, std::int64_t least_ns,
+std::vector<std::size_t> LazyCosts::open_instead_of(const Cover& cover, std::int64_t least_ns, double least_saving_ns,
                                                     std::size_t most_for_step) const {
-  using Saving = std::pair<std::int64_t, std::size_t>;  // nanoseconds, candidate
   std::vector<Saving> all;
   const std::vector<std::size_t> open = this->open();
   for (const CoverStep& step : cover.steps) {
@@ -129,18 +168,14 @@ std::vector<std::size_t> LazyCosts::open_instead_of(const Cover& cover, std::int
     std::vector<Saving> savings;
     for (const std::size_t candidate : open) {
       if (!kernel->region.nodes.is_subset_of(pool_.regions[pool_.candidates[candidate].region].nodes)) continue;
-      const std::int64_t saved_ns = step_ns - bounds_.forecast(candidate, Forecast::kHopeful);
-      if (saved_ns > 0) savings.emplace_back(saved_ns, candidate);
+      const double saving_ns = bounds_.expected_saving(candidate, static_cast<double>(step_ns));
+      if (saving_ns >= least_saving_ns) savings.emplace_back(saving_ns, candidate);
     }
     std::ranges::sort(savings, std::greater());
     savings.resize(std::min(savings.size(), most_for_step));
     all.insert(all.end(), savings.begin(), savings.end());
   }
-  std::ranges::sort(all, std::greater());
-  std::vector<std::size_t> candidates;
-  for (const auto& [saved_ns, candidate] : all)
-    if (std::ranges::find(candidates, candidate) == candidates.end()) candidates.push_back(candidate);
-  return candidates;
+  return by_saving(std::move(all));
 }
 
 std::vector<std::size_t> LazyCosts::open_long(const Cover& cover, std::int64_t least_ns) const {

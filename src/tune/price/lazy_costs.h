@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,16 +31,21 @@ class LazyCosts {
   void put_known(std::size_t candidate, std::vector<Cost>& costs) const;
   /// What is neither measured nor sampled, one of each computation, ascending.
   [[nodiscard]] std::vector<std::size_t> open() const;
+  /// The same, what should save most in place of the steps of a cover that compute its nodes first.
+  [[nodiscard]] std::vector<std::size_t> open_by_saving(const Cover& cover) const;
+  /// What a computation should save in a cover, in nanoseconds: with hopeful costs of it the cover is this one, and
+  /// takes `hoped_gain_ns` less.
+  [[nodiscard]] double expected_saving(std::size_t candidate, const Cover& hopeful, std::int64_t hoped_gain_ns) const;
   [[nodiscard]] bool is_unseen(std::size_t candidate) const;
   /// What the covers use and nothing is known of; where the effort is kTime, also what is only sampled. Only steps that
   /// cost at least `least_ns` in them. One of each computation, ascending.
   [[nodiscard]] std::vector<std::size_t> open_in(const std::vector<NamedCover>& covers, Effort effort,
                                                  std::int64_t least_ns = 0) const;
-  /// What nothing is known of and may, as is hoped, be faster than a step of the cover that takes at least `least_ns`,
-  /// though it computes all that the step does: where most time may be saved first. So many for a step at most, one of
-  /// each computation.
+  /// What nothing is known of and should save at least `least_saving_ns` in place of a step of the cover that takes at
+  /// least `least_ns`, all of which it computes: where most may be saved first. So many for a step at most, one of each
+  /// computation.
   [[nodiscard]] std::vector<std::size_t> open_instead_of(const Cover& cover, std::int64_t least_ns,
-                                                         std::size_t most_for_step) const;
+                                                         double least_saving_ns, std::size_t most_for_step) const;
   /// What nothing is known of, has several nodes and should take at least `least_ns`, but may, as is hoped, be faster
   /// than the steps of the cover that compute these nodes. One of each computation, ascending.
   [[nodiscard]] std::vector<std::size_t> open_long(const Cover& cover, std::int64_t least_ns) const;
@@ -53,6 +59,9 @@ class LazyCosts {
   [[nodiscard]] std::size_t measured_count() const { return measured_count_; }
 
  private:
+  /// The candidate, if the pool has it, that a step of a cover is; unknown for those that are not kernels.
+  [[nodiscard]] std::optional<std::size_t> candidate_of(const CoverStep& step) const;
+
   const CandidatePool& pool_;
   CostBounds& bounds_;
   std::vector<Cost> costs_;

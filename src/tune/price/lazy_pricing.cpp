@@ -27,6 +27,14 @@ constexpr std::size_t kStatesPerMeasured = 2000;
 /// Computations that count as measured from the beginning: where a whole engine looks best nothing else was, and what
 /// is hoped for is all there is to try.
 constexpr std::size_t kMeasuredAtFirst = 16;
+/// What should save less than this part of the best cover's time is not sampled.
+constexpr double kLeastSaving = 0.0001;
+/// Where forecasts with optimism find a cover that is better than the best known one by less than this part, optimism
+/// has served: of the quick backends, of all.
+constexpr double kQuickGap = 0.05;
+constexpr double kGap = 0.01;
+/// Covers that should take so many times as long as the best one are not sampled for their own sake.
+constexpr double kFarBehind = 1.3;
 /// Forecasts are made anew when this part was learnt since.
 constexpr double kNews = 0.01;
 /// Samples below this part of the best cover's time do for a while: how short they are decides little.
@@ -154,7 +162,13 @@ class LazyPricer {
 
   /// None where the quick backends cannot do without the others.
   Result<std::vector<NamedCover>> covers_of(Covers which) {
-    if (which == Covers::kAll) return covers_to_confirm(request_);
+    if (which == Covers::kAll) {
+      COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request_));
+      const double most_ns = kFarBehind * static_cast<double>(covers.front().result.cover.cost_ns);
+      std::erase_if(covers,
+                    [&](const NamedCover& named) { return static_cast<double>(named.result.cover.cost_ns) > most_ns; });
+      return covers;
+    }
     if (which == Covers::kFirst) {
       CoverRequest first = request_;
       first.best_alone = true;
@@ -165,6 +179,16 @@ class LazyPricer {
     if (!best && which == Covers::kQuick) return std::vector<NamedCover>{};
     if (!best) return std::unexpected(std::move(best).error());
     return std::vector<NamedCover>{{"cover", *std::move(best)}};
+  }
+
+  /// As the best of these covers is, whose costs are partly forecast.
+  [[nodiscard]] bool is_known_as_good(Covers which) {
+    if (!has_known_cover()) return false;
+    CoverRequest known = request_;
+    known.costs = costs_.known();
+    const auto best = best_cover(known, which == Covers::kQuick ? measuring_.quick : request_.backends);
+    const double gap = which == Covers::kQuick ? kQuickGap : kGap;
+    return best && static_cast<double>(best_ns_) >= (1 - gap) * static_cast<double>(best->cover.cost_ns);
   }
 
   /// Until all is sampled, or measured, that takes at least this part of the time of the best of these covers.
@@ -182,6 +206,7 @@ class LazyPricer {
       COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers, effort, least_ns));
       if ((open.empty() && conversions == 0) || has_ended()) return {};
       if (which == Covers::kQuick && measuring_.is_quick_over() && has_known_cover()) return {};
+      if (kind == Forecast::kOpenMinded && is_known_as_good(which)) return {};
       COLLAGE_TRY(const std::size_t asked, ask_for(open, effort));
       if (asked == 0 && conversions == 0) return {};
     }
@@ -196,7 +221,8 @@ class LazyPricer {
       request_.costs = costs_.known();
       COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
       const auto least_ns = static_cast<std::int64_t>(kLongStep * static_cast<double>(best.cover.cost_ns));
-      std::vector<std::size_t> open = costs_.open_instead_of(best.cover, least_ns, kMostForStep);
+      const double least_saving_ns = kLeastSaving * static_cast<double>(best.cover.cost_ns);
+      std::vector<std::size_t> open = costs_.open_instead_of(best.cover, least_ns, least_saving_ns, kMostForStep);
       open.resize(std::min(open.size(), kChunk));
       COLLAGE_TRY_VOID(ask_for(open));
     }
@@ -212,7 +238,9 @@ class LazyPricer {
 
   // ---- hopes -----------------------------------------------------------------------------------------------
   Result<void> try_hopes() {
-    const std::vector<std::size_t> open = costs_.open();
+    if (!may_try()) return {};
+    COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
+    const std::vector<std::size_t> open = costs_.open_by_saving(best.cover);
     for (std::size_t begin = 0; begin < open.size(); begin += kTogether)
       COLLAGE_TRY_VOID(try_together({open.data() + begin, std::min(kTogether, open.size() - begin)}));
     return {};
@@ -223,28 +251,31 @@ class LazyPricer {
            states_ < kStatesPerMeasured * (kMeasuredAtFirst + costs_.measured_count()) && !keeps_to_known();
   }
 
-  Result<std::int64_t> cost_of_best(const CoverRequest& request) {
-    COLLAGE_TRY(const SearchResult best, best_cover(request, request_.backends));
+  Result<Cover> best_of_trial(const CoverRequest& request) {
+    COLLAGE_TRY(SearchResult best, best_cover(request, request_.backends));
     states_ += best.states;
-    return best.cover.cost_ns;
+    return std::move(best.cover);
   }
 
   Result<void> try_together(std::span<const std::size_t> open) {
     if (open.empty() || !may_try()) return {};
     CoverRequest hopeful = request_;
     costs_.lower_to_hope(open, hopeful.costs);
-    COLLAGE_TRY(const std::int64_t hope_ns, cost_of_best(hopeful));
-    if (static_cast<double>(hope_ns) >= (1 - kGain) * static_cast<double>(best_ns_)) return {};
+    COLLAGE_TRY(const Cover hoped, best_of_trial(hopeful));
+    if (static_cast<double>(hoped.cost_ns) >= (1 - kGain) * static_cast<double>(best_ns_)) return {};
     if (open.size() > 1) {
       COLLAGE_TRY_VOID(try_together(open.first(open.size() / 2)));
       return try_together(open.subspan(open.size() / 2));
     }
+    const double saving_ns = costs_.expected_saving(open.front(), hoped, best_ns_ - hoped.cost_ns);
+    if (saving_ns < kLeastSaving * static_cast<double>(best_ns_)) return {};
     COLLAGE_TRY_VOID(ask_for({open.front()}));
     if (static_cast<double>(costs_.measured_count()) > (1 + kNews) * static_cast<double>(fitted_))
       forecast(Forecast::kExpected);
     else
       costs_.put_known(open.front(), request_.costs);
-    COLLAGE_TRY(best_ns_, cost_of_best(request_));
+    COLLAGE_TRY(const Cover best, best_of_trial(request_));
+    best_ns_ = best.cost_ns;
     return {};
   }
 

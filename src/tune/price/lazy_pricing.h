@@ -4,13 +4,15 @@
 //       by a few runs, until it contains no forecast. Only what the best cover then uses is measured, long steps first,
 //       which again repeats until it contains no sample. Where measuring took less time than was kept for it, all of
 //       this goes on.
-//       Samples are taken in passes: over the backends that are quick to measure; of what may be much faster than the
-//       longest steps of their cover; over all backends, with optimistic forecasts for kinds of candidates of which
-//       little is known; over the covers that are entered first, with expected costs. The best cover is measured, its
-//       shortest steps only at the end. Then long regions are sampled in any case, because a sum of parts forecasts
-//       them badly, and each computation that was never run is tried at a hopeful cost while the others have their
-//       expected costs; it is sampled only if the best cover improves. Many are tried in one search, because candidates
-//       that bring no gain together bring none alone. Last come all covers that will be confirmed.
+//       Samples are taken in passes: over the backends that are quick to measure; of what should save most in place of
+//       the longest steps of their cover; over all backends. These passes forecast with optimism what little is known
+//       of, and end when the best cover so found is hardly better than the best known one. Then, with expected costs,
+//       over the covers that are entered first. The best cover is measured, its shortest steps only at the end. Then
+//       long regions are sampled in any case, because a sum of parts forecasts them badly, and each computation that
+//       was never run is tried at a hopeful cost while the others have their expected costs. Where the best cover
+//       improves, it is sampled if it should save enough: the mean saving over all times that the forecast leaves open,
+//       zero where it is not taken. Many are tried in one search, because candidates that bring no gain together bring
+//       none alone, those first that should save most. Last come the covers that will be confirmed and may win.
 // Example, without samples: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and
 //   5 us.
 //   search 1   best cover a1 b1 = 15   both are measured: a1 15 us, b1 5 us
@@ -20,7 +22,8 @@
 // Cost: what is measured; the trials visit a number of states that grows with the number of measurements.
 // Not here: forecasts (cost_bounds.h), measuring itself (pricing.h).
 // Source: LazySP (Dellin and Srinivasa, ICAPS 2016); optimism where little is known after Auer, Cesa-Bianchi and
-//       Fischer, Machine Learning 2002.
+//       Fischer, Machine Learning 2002; expected improvement after Jones, Schonlau and Welch, Journal of Global
+//       Optimization 1998.
 #pragma once
 
 #include <cstdint>

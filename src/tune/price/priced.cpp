@@ -168,7 +168,8 @@ Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& e
   const auto fresh_bounds = [&]() -> CostBounds& {
     CostBounds& bounds =
         priced.bounds.emplace(task.graph(), priced.pool.candidates, accuracy_of_bounds(task, priced),
-                              peak_rates(env.store), task.options.threads, estimates, priced.memory_of_models->known());
+                              peak_rates(env.store), task.options.threads, estimates, priced.memory_of_models->known(),
+                              [&env](const std::string& name) { return env.is_engine(name); });
     // What is known already: what engines took, or an earlier tune. Costs of bodies say nothing of other candidates.
     for (std::size_t c = 0; c < priced.costs.size(); ++c)
       if (priced.pool.candidates.candidates[c].backend != kControlBackend) bounds.learn(c, priced.costs[c]);

@@ -233,6 +233,32 @@ TEST(LazyPricing, FindsBetterCoversInLittleTimeWhereOtherModelsWereTuned) {
   EXPECT_LT(after_others, without_others / 2) << "more than the best cover takes";
 }
 
+TEST(LazyPricing, AsksForLessWhereOtherModelsWereTuned) {
+  double without_others = 0;
+  double after_others = 0;
+  double excess = 0;
+  const auto seeds = test::by_length<std::uint64_t>(6, 20);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::vector<EffectTable> tables(2);
+    const RegularTimes first(100 * seed, 32);
+    const RegularTimes second(100 * seed + 1, 32, &first);
+    Asked by_others;
+    price(first, by_others, {}, &tables[0]);
+    price(second, by_others, {}, &tables[1]);
+    const RegularTimes third(100 * seed + 2, 32, &second);
+    Asked without;
+    const auto without_ns = static_cast<double>(third.cost_of_best(price(third, without)));
+    Asked after;
+    const auto after_ns = static_cast<double>(third.cost_of_best(price(third, after, pooled_effects(tables, {}))));
+    without_others += static_cast<double>(without.candidates.size());
+    after_others += static_cast<double>(after.candidates.size());
+    excess += (after_ns / without_ns - 1) / static_cast<double>(seeds);
+  }
+  EXPECT_LT(after_others, 0.85 * without_others);
+  EXPECT_LT(excess, 0.01);
+}
+
 TEST(LazyPricing, MeasuresEveryComputationOnce) {
   const RegularTimes times(3, 16);
   Asked asked;
@@ -307,9 +333,10 @@ TEST(LazyCosts, NamesWhatMaySaveMostInPlaceOfLongSteps) {
   auto& [times, bounds, costs] = known;
   const Cover cover = known.best();
   const std::int64_t least_ns = cover.cost_ns / 20;
-  const std::vector<std::size_t> named = costs.open_instead_of(cover, least_ns, 2);
+  const double least_saving_ns = 1e-4 * static_cast<double>(cover.cost_ns);
+  const std::vector<std::size_t> named = costs.open_instead_of(cover, least_ns, least_saving_ns, 2);
   ASSERT_FALSE(named.empty());
-  std::int64_t saved_before = std::numeric_limits<std::int64_t>::max();
+  double saved_before = std::numeric_limits<double>::max();
   for (const std::size_t c : named) {
     EXPECT_TRUE(costs.is_unseen(c));
     const NodeSet& nodes = times.pool.regions[times.pool.candidates[c].region].nodes;
@@ -318,13 +345,13 @@ TEST(LazyCosts, NamesWhatMaySaveMostInPlaceOfLongSteps) {
       if (std::get<CoverKernel>(step.work).region.nodes.is_subset_of(nodes))
         step_ns = std::max(step_ns, nanoseconds_of(step.cost).value_or(0));
     EXPECT_GE(step_ns, least_ns);
-    const std::int64_t saved_ns = step_ns - bounds.forecast(c, Forecast::kHopeful);
-    EXPECT_GT(saved_ns, 0);
+    const double saved_ns = bounds.expected_saving(c, static_cast<double>(step_ns));
+    EXPECT_GE(saved_ns, least_saving_ns);
     EXPECT_LE(saved_ns, saved_before);
     saved_before = saved_ns;
   }
   EXPECT_LE(named.size(), 2 * cover.steps.size());
-  EXPECT_TRUE(costs.open_instead_of(cover, cover.cost_ns + 1, 2).empty()) << "no step is so long";
+  EXPECT_TRUE(costs.open_instead_of(cover, cover.cost_ns + 1, 0, 2).empty()) << "no step is so long";
 }
 
 TEST(LazyCosts, NamesLongRegionsOnlyWhereTheyMayWin) {
