@@ -9,6 +9,7 @@
 #include "backend/narrow_element.h"
 #include "region/narrow_variant.h"
 #include "store/keys.h"
+#include "tune/price/deviations.h"
 #include "tune/price/region_work.h"
 
 namespace collage {
@@ -42,68 +43,6 @@ std::string way_of(const Variant& variant) {
 
 /// What ways have in common that differ by formats and by settings of a schedule: the name up to a dot or a slash.
 std::string algorithm_of(const std::string& way) { return way.substr(0, way.find_first_of("./")); }
-
-/// How far effects are from none: standard deviations of logarithms. Those under which measured times of six models
-/// are most likely (maximum likelihood of variance components; some 3,000 times of AVX-512, one thread), rounded, and
-/// larger where few times speak of them.
-struct Deviations {
-  double backend, kind_of_backend, operation_of_backend;
-  double algorithm, kind_of_algorithm, operation_of_algorithm, size_of_algorithm;
-  double way, kind_of_way, operation_of_way;
-  double rest, rest_of_way, formats, several, narrow;
-  double noise;  ///< of a time around all effects
-};
-/// Convolutions and matrix products of libraries of kernels are alike: their times are forecast within a tenth.
-constexpr Deviations kHeavyKernels = {.backend = 0.3,
-                                      .kind_of_backend = 0.1,
-                                      .operation_of_backend = 0.07,
-                                      .algorithm = 0.3,
-                                      .kind_of_algorithm = 0.25,
-                                      .operation_of_algorithm = 0.06,
-                                      .size_of_algorithm = 0.1,
-                                      .way = 0.15,
-                                      .kind_of_way = 0.07,
-                                      .operation_of_way = 0.05,
-                                      .rest = 0.08,
-                                      .rest_of_way = 0.04,
-                                      .formats = 0.05,
-                                      .several = 0.25,
-                                      .narrow = 0.3,
-                                      .noise = 0.06};
-/// Of light operators overheads are most of the time.
-constexpr Deviations kLightKernels = {.backend = 0.2,
-                                      .kind_of_backend = 0.1,
-                                      .operation_of_backend = 0.07,
-                                      .algorithm = 0.1,
-                                      .kind_of_algorithm = 0.1,
-                                      .operation_of_algorithm = 0.05,
-                                      .size_of_algorithm = 0.3,
-                                      .way = 0.1,
-                                      .kind_of_way = 0.3,
-                                      .operation_of_way = 0.05,
-                                      .rest = 0.1,
-                                      .rest_of_way = 0.06,
-                                      .formats = 0.13,
-                                      .several = 0.15,
-                                      .narrow = 0.3,
-                                      .noise = 0.2};
-/// Engines have overheads of their own, and what they fuse is their secret.
-constexpr Deviations kEngines = {.backend = 1,
-                                 .kind_of_backend = 0.3,
-                                 .operation_of_backend = 0.25,
-                                 .algorithm = 0.15,
-                                 .kind_of_algorithm = 0.05,
-                                 .operation_of_algorithm = 0.05,
-                                 .size_of_algorithm = 0.25,
-                                 .way = 0.1,
-                                 .kind_of_way = 0.05,
-                                 .operation_of_way = 0.05,
-                                 .rest = 0.4,
-                                 .rest_of_way = 0.05,
-                                 .formats = 0.07,
-                                 .several = 0.3,
-                                 .narrow = 0.3,
-                                 .noise = 0.1};
 
 /// What effects of a class of candidates are of.
 struct OwnLevels {
@@ -141,9 +80,9 @@ struct Levels {
         kind(model.add_level("kind", 0.55, true)),
         operation(model.add_level("operation", 0.25, false)),
         region(model.add_level("region", 0.05, false)),
-        heavy(model, "", kHeavyKernels),
-        light(model, "light ", kLightKernels),
-        engines(model, "engine ", kEngines) {}
+        heavy(model, "", kHeavyDeviations),
+        light(model, "light ", kLightDeviations),
+        engines(model, "engine ", kEngineDeviations) {}
 
   [[nodiscard]] const OwnLevels& of(bool is_engine, bool is_heavy) const {
     if (is_engine) return engines;

@@ -51,5 +51,51 @@ TEST_F(CostBoundsTest, HopeForLessThanTheyExpect) {
   EXPECT_LT(bounds.forecast(0, Forecast::kOpenMinded), bounds.forecast(0, Forecast::kExpected));
 }
 
+// What one convolution takes on a backend says more of another where the backend is no engine.
+TEST_F(CostBoundsTest, AreLessSureOfEnginesThanOfKernels) {
+  graph_ = parse_graph(
+               "graph(%x: f32[1,16,16,16], %w: f32[16,16,3,3], %v: f32[16,16,1,1]) -> (%z) {"
+               " %y: f32[1,16,14,14] = Conv(%x, %w)\n %z: f32[1,16,14,14] = Conv(%y, %v) }")
+               .value();
+  for (const std::size_t n : {0U, 1U}) {
+    NodeSet one(2);
+    one.insert(n);
+    pool_.regions.push_back(make_region(graph_, uses_of(graph_), one));
+    pool_.candidates.push_back({.region = static_cast<std::uint32_t>(n), .backend = "some", .variant = {.name = "a"}});
+  }
+  const auto hoped_part = [&](const IsEngine& is_engine) {
+    CostBounds bounds(graph_, pool_, Accuracy::kStandard, kPeak, 1, {}, {}, is_engine);
+    learn(bounds, 0, 40 * bounds.forecast(0, Forecast::kExpected));
+    bounds.fit();
+    return static_cast<double>(bounds.forecast(1, Forecast::kHopeful)) /
+           static_cast<double>(bounds.forecast(1, Forecast::kExpected));
+  };
+  EXPECT_LT(hoped_part([](const std::string&) { return true; }), hoped_part([](const std::string&) { return false; }));
+}
+
+TEST_F(CostBoundsTest, ExpectASavingEvenWhereTheExpectedTimeSavesNothing) {
+  CostBounds bounds = bounds_of({"first"});
+  const auto expected_ns = static_cast<double>(bounds.forecast(0, Forecast::kExpected));
+  EXPECT_EQ(bounds.expected_saving(0, 0), 0);
+  EXPECT_GT(bounds.expected_saving(0, expected_ns), 0);
+  double before = 0;
+  for (const double part : {0.25, 0.5, 1.0, 2.0, 4.0}) {
+    const double saving = bounds.expected_saving(0, part * expected_ns);
+    EXPECT_GT(saving, before) << "the longer the step that it replaces";
+    EXPECT_LT(saving, part * expected_ns) << "not all of it";
+    before = saving;
+  }
+}
+
+TEST_F(CostBoundsTest, ExpectTheDifferenceAsASavingWhereTheTimeIsKnown) {
+  CostBounds bounds = bounds_of({"first", "second"});
+  const std::int64_t ns = 4 * bounds.forecast(0, Forecast::kExpected);
+  for (int i = 0; i < 200; ++i) learn(bounds, 0, ns);
+  bounds.fit();
+  const auto known_ns = static_cast<double>(ns);
+  EXPECT_NEAR(bounds.expected_saving(0, 2 * known_ns), known_ns, 0.1 * known_ns);
+  EXPECT_NEAR(bounds.expected_saving(0, known_ns / 2), 0, 0.001 * known_ns);
+}
+
 }  // namespace
 }  // namespace collage

@@ -354,6 +354,42 @@ TEST(LazyCosts, NamesWhatMaySaveMostInPlaceOfLongSteps) {
   EXPECT_TRUE(costs.open_instead_of(cover, cover.cost_ns + 1, 0, 2).empty()) << "no step is so long";
 }
 
+TEST(LazyCosts, NamesFirstWhatShouldSaveMostInPlaceOfTheCover) {
+  EngineKnown known;
+  auto& [times, bounds, costs] = known;
+  const Cover cover = known.best();
+  const std::vector<std::size_t> named = costs.open_by_saving(cover);
+  EXPECT_EQ(std::set(named.begin(), named.end()).size(), costs.open().size());
+  double saved_before = std::numeric_limits<double>::max();
+  for (const std::size_t c : named) {
+    const NodeSet& nodes = times.pool.regions[times.pool.candidates[c].region].nodes;
+    std::int64_t now_ns = 0;
+    for (const CoverStep& step : cover.steps)
+      if (std::get<CoverKernel>(step.work).region.nodes.intersects(nodes))
+        now_ns += nanoseconds_of(step.cost).value_or(0);
+    const double saved_ns = bounds.expected_saving(c, static_cast<double>(now_ns));
+    EXPECT_LE(saved_ns, saved_before);
+    saved_before = saved_ns;
+  }
+}
+
+TEST(LazyCosts, ExpectASavingOfWhatTheHopefulCoverUses) {
+  EngineKnown known;
+  auto& [times, bounds, costs] = known;
+  const Cover now = known.best();
+  const std::size_t candidate = costs.open_by_saving(now).front();
+  CoverRequest hopeful = times.request();
+  hopeful.costs = costs.known();
+  costs.lower_to_hope(std::vector{candidate}, hopeful.costs);
+  const Cover hoped = best_cover(hopeful, hopeful.backends)->cover;
+  const std::int64_t gain_ns = now.cost_ns - hoped.cost_ns;
+  ASSERT_GT(gain_ns, 0);
+  const double saving_ns = costs.expected_saving(candidate, hoped, gain_ns);
+  EXPECT_GT(saving_ns, 0);
+  EXPECT_LT(saving_ns, static_cast<double>(gain_ns)) << "a hope is not what is expected";
+  EXPECT_EQ(costs.expected_saving(candidate, now, gain_ns), 0) << "this cover does not use it";
+}
+
 TEST(LazyCosts, NamesLongRegionsOnlyWhereTheyMayWin) {
   EngineKnown known;
   auto& [times, bounds, costs] = known;
