@@ -14,6 +14,7 @@
 #include "tune/budget.h"
 #include "tune/confirm/plan_packer.h"
 #include "tune/deadline_log.h"
+#include "tune/objective.h"
 #include "tune/report/progress_meter.h"
 #include "tune/report/stage_dump.h"
 #include "worker/worker_process.h"
@@ -38,10 +39,7 @@ struct MeasureEnv {
 
   void say(const std::string& phase) const { progress({.phase = phase, .note = {}}); }
 
-  [[nodiscard]] bool is_engine(const std::string& name) const {
-    const auto backend = registry.get(name);
-    return backend && (*backend)->info().is_engine;
-  }
+  [[nodiscard]] bool is_engine(const std::string& name) const { return engines_of(registry)(name); }
   /// Until when candidates are measured.
   [[nodiscard]] MeasureLimits limits() const {
     return {

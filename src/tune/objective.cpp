@@ -61,6 +61,13 @@ void StepMemory::learn(const Cover& cover, const std::vector<Artifact>& artifact
   }
 }
 
+IsEngine engines_of(Registry& registry) {
+  return [&registry](const std::string& name) {
+    const auto backend = registry.get(name);
+    return backend && (*backend)->info().is_engine;
+  };
+}
+
 std::int64_t plan_bytes(const Graph& graph, const Cover& cover, const Plan& plan, const IsEngine& is_engine) {
   std::int64_t inside = 0;
   for (const CoverStep& step : cover.steps)

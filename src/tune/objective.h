@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "backend/registry.h"
 #include "plan/realise.h"
 #include "region/cover.h"
 #include "region/variant.h"
@@ -34,6 +35,8 @@ struct Objective {
 [[nodiscard]] std::int64_t inner_bytes(const Graph& graph, const Region& region);
 
 using IsEngine = std::function<bool(const std::string& backend)>;
+/// Which backends also run whole models. The registry outlives it.
+[[nodiscard]] IsEngine engines_of(Registry& registry);
 
 /// Bytes of a plan of this cover.
 [[nodiscard]] std::int64_t plan_bytes(const Graph& graph, const Cover& cover, const Plan& plan,

@@ -28,7 +28,7 @@ Plan header(const TuneTask& task, const std::string& shipped) {
 Result<Contestant> contestant(const TuneTask& task, const MeasureEnv& env, const std::string& name, bool is_rival,
                               const AssembleRequest& request) {
   COLLAGE_TRY(RealisedPlan plan, assemble(request, env.registry));
-  const auto is_engine = [&env](const std::string& backend) { return env.is_engine(backend); };
+  const IsEngine is_engine = engines_of(env.registry);
   const std::int64_t bytes = plan_bytes(*request.graph, *request.cover, plan.plan, is_engine);
   return Contestant{.name = name,
                     .plan = std::move(plan),

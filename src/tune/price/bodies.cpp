@@ -200,10 +200,7 @@ Result<std::vector<Cost>> BodyPlacer::price(CoverRequest request, Pricing& prici
   if (options_.measures_all) return pricing.price(*request.pool, options_.limits, std::move(request.costs));
   const MeasureOptions& options = options_.pricing.measure;
   CostBounds bounds(*request.graph, *request.pool, options.accuracy, peak_rates(context_.store), options.threads, {},
-                    {}, [this](const std::string& name) {
-                      const auto backend = context_.registry.get(name);
-                      return backend && (*backend)->info().is_engine;
-                    });
+                    {}, engines_of(context_.registry));
   COLLAGE_TRY(LazyPrices prices, pricing.price_lazily(std::move(request), bounds, options_.limits));
   return std::move(prices.costs);
 }

@@ -166,10 +166,9 @@ Accuracy accuracy_of_bounds(const TuneTask& task, const Priced& priced) {
 Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& env, Priced& priced,
                                        const Estimates& estimates) {
   const auto fresh_bounds = [&]() -> CostBounds& {
-    CostBounds& bounds =
-        priced.bounds.emplace(task.graph(), priced.pool.candidates, accuracy_of_bounds(task, priced),
-                              peak_rates(env.store), task.options.threads, estimates, priced.memory_of_models->known(),
-                              [&env](const std::string& name) { return env.is_engine(name); });
+    CostBounds& bounds = priced.bounds.emplace(task.graph(), priced.pool.candidates, accuracy_of_bounds(task, priced),
+                                               peak_rates(env.store), task.options.threads, estimates,
+                                               priced.memory_of_models->known(), engines_of(env.registry));
     // What is known already: what engines took, or an earlier tune. Costs of bodies say nothing of other candidates.
     for (std::size_t c = 0; c < priced.costs.size(); ++c)
       if (priced.pool.candidates.candidates[c].backend != kControlBackend) bounds.learn(c, priced.costs[c]);
@@ -327,9 +326,7 @@ PriceCounts Priced::counts() const {
 
 namespace {
 
-StepMemory step_memory(const MeasureEnv& env) {
-  return StepMemory([&env](const std::string& name) { return env.is_engine(name); });
-}
+StepMemory step_memory(const MeasureEnv& env) { return StepMemory(engines_of(env.registry)); }
 
 }  // namespace
 

@@ -61,8 +61,7 @@ QuickCovers::QuickCovers(const TuneTask& task, const MeasureEnv& env, Priced& pr
   const Graph& graph = task.graph();
   const CandidatePool& pool = *request_.pool;
   CostBounds bounds(graph, pool, task.options.accuracy, peak_rates(env.store), task.options.threads, {},
-                    PricingMemory(env.store, graph, task.options).known(),
-                    [&env](const std::string& name) { return env.is_engine(name); });
+                    PricingMemory(env.store, graph, task.options).known(), engines_of(env.registry));
   request_.costs = LazyCosts(graph, pool, bounds, request_.costs).forecast(Forecast::kExpected, graph.nodes.size());
   request_.search.max_states = std::min(request_.search.max_states, kMostTrialStates);
   for (const Candidate& candidate : pool.candidates)
