@@ -1,8 +1,8 @@
 // What tunes have shown of the effects of a cost model (cost_model.h), for tunes of other models.
 // In:  effects as one tune after the other estimated them. Out: what to expect of them before anything is measured.
 // How: an effect differs from model to model by some deviation, the larger the farther such effects are from none. So
-// the estimate of one model counts for little more
-//      than those of others, however often the effect was seen there. Estimates of other machines count for less.
+//      the estimate of one model counts for little more than those of others, however often the effect was seen there.
+//      Estimates of other machines count for less.
 // Cost: linear in the tables.
 // Source: empirical Bayes estimates of random effects, as in a meta-analysis (DerSimonian and Laird, 1986).
 #pragma once

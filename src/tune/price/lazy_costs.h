@@ -59,7 +59,7 @@ class LazyCosts {
   [[nodiscard]] std::size_t measured_count() const { return measured_count_; }
 
  private:
-  /// The candidate, if the pool has it, that a step of a cover is; unknown for those that are not kernels.
+  /// The candidate of the pool that a step of a cover is; nothing for steps that are no kernels of the pool.
   [[nodiscard]] std::optional<std::size_t> candidate_of(const CoverStep& step) const;
 
   const CandidatePool& pool_;

@@ -92,10 +92,13 @@ class LazyPricer {
       if (nanoseconds_of(costs[c])) taken |= request_.pool->regions[request_.pool->candidates[c].region].nodes;
     return taken.count() == request_.graph->nodes.size();
   }
-  [[nodiscard]] Result<SearchResult> best_with(std::vector<Cost> costs) const {
+  [[nodiscard]] Result<SearchResult> best_with(std::vector<Cost> costs, Covers which = Covers::kBest) const {
     CoverRequest request = request_;
     request.costs = std::move(costs);
-    return best_cover(request, request.backends);
+    return best_cover(request, backends_of(which));
+  }
+  [[nodiscard]] const std::vector<std::string>& backends_of(Covers which) const {
+    return which == Covers::kQuick ? measuring_.quick : request_.backends;
   }
   [[nodiscard]] bool has_cover(std::vector<Cost> costs) const {
     return takes_all(costs) && best_with(std::move(costs)).has_value();
@@ -175,7 +178,7 @@ class LazyPricer {
       return covers_to_confirm(first);
     }
     if (which == Covers::kQuick && measuring_.quick.empty()) return std::vector<NamedCover>{};
-    auto best = best_cover(request_, which == Covers::kQuick ? measuring_.quick : request_.backends);
+    auto best = best_cover(request_, backends_of(which));
     if (!best && which == Covers::kQuick) return std::vector<NamedCover>{};
     if (!best) return std::unexpected(std::move(best).error());
     return std::vector<NamedCover>{{"cover", *std::move(best)}};
@@ -184,9 +187,7 @@ class LazyPricer {
   /// As the best of these covers is, whose costs are partly forecast.
   [[nodiscard]] bool is_known_as_good(Covers which) {
     if (!has_known_cover()) return false;
-    CoverRequest known = request_;
-    known.costs = costs_.known();
-    const auto best = best_cover(known, which == Covers::kQuick ? measuring_.quick : request_.backends);
+    const auto best = best_with(costs_.known(), which);
     const double gap = which == Covers::kQuick ? kQuickGap : kGap;
     return best && static_cast<double>(best_ns_) >= (1 - gap) * static_cast<double>(best->cover.cost_ns);
   }

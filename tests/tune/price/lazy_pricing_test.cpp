@@ -185,6 +185,22 @@ std::vector<Cost> price(const RegularTimes& times, Asked& asked, const EffectTab
   return *costs;
 }
 
+/// Three models on one machine, of which two were tuned.
+struct Relatives {
+  RegularTimes first, second, third;
+
+  explicit Relatives(std::uint64_t seed)
+      : first(100 * seed, 32), second(100 * seed + 1, 32, &first), third(100 * seed + 2, 32, &second) {}
+  /// What tunes of the first two have shown.
+  [[nodiscard]] EffectTable known() const {
+    std::vector<EffectTable> tables(2);
+    Asked asked;
+    price(first, asked, {}, &tables[0]);
+    price(second, asked, {}, &tables[1]);
+    return pooled_effects(tables, {});
+  }
+};
+
 TEST(LazyPricing, FindsNearlyTheCoverOfMeasuringEverythingWithFewMeasurements) {
   double worst = 0;
   double excess = 0;
@@ -215,20 +231,15 @@ TEST(LazyPricing, FindsBetterCoversInLittleTimeWhereOtherModelsWereTuned) {
   const auto seeds = test::by_length<std::uint64_t>(6, 20);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    std::vector<EffectTable> tables(2);
-    const RegularTimes first(100 * seed, 32);
-    const RegularTimes second(100 * seed + 1, 32, &first);
-    Asked by_others;
-    price(first, by_others, {}, &tables[0]);
-    price(second, by_others, {}, &tables[1]);
-    const RegularTimes third(100 * seed + 2, 32, &second);
+    const Relatives relatives(seed);
+    const RegularTimes& third = relatives.third;
     const auto eager = static_cast<double>(third.eager_ns());
     const auto excess = [&](const EffectTable& known) {
       Asked asked{.end = 48};
       return static_cast<double>(third.cost_of_best(price(third, asked, known))) / eager - 1;
     };
     without_others += excess({}) / static_cast<double>(seeds);
-    after_others += excess(pooled_effects(tables, {})) / static_cast<double>(seeds);
+    after_others += excess(relatives.known()) / static_cast<double>(seeds);
   }
   EXPECT_LT(after_others, without_others / 2) << "more than the best cover takes";
 }
@@ -240,17 +251,12 @@ TEST(LazyPricing, AsksForLessWhereOtherModelsWereTuned) {
   const auto seeds = test::by_length<std::uint64_t>(6, 20);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    std::vector<EffectTable> tables(2);
-    const RegularTimes first(100 * seed, 32);
-    const RegularTimes second(100 * seed + 1, 32, &first);
-    Asked by_others;
-    price(first, by_others, {}, &tables[0]);
-    price(second, by_others, {}, &tables[1]);
-    const RegularTimes third(100 * seed + 2, 32, &second);
+    const Relatives relatives(seed);
+    const RegularTimes& third = relatives.third;
     Asked without;
     const auto without_ns = static_cast<double>(third.cost_of_best(price(third, without)));
     Asked after;
-    const auto after_ns = static_cast<double>(third.cost_of_best(price(third, after, pooled_effects(tables, {}))));
+    const auto after_ns = static_cast<double>(third.cost_of_best(price(third, after, relatives.known())));
     without_others += static_cast<double>(without.candidates.size());
     after_others += static_cast<double>(after.candidates.size());
     excess += (after_ns / without_ns - 1) / static_cast<double>(seeds);
