@@ -11,6 +11,8 @@ namespace {
 
 /// A cover slower than the winner by this factor is beaten.
 constexpr double kBeatenShare = 1.2;
+/// Of writing a large plan: reading it takes about as long.
+constexpr double kWritingAndReading = 2;
 
 bool has_name(const Contest& contest, const std::string& name) {
   for (const auto* list : {&contest.competing, &contest.beaten})
@@ -97,6 +99,20 @@ bool Contest::note_cover(const Graph& graph, Cover cover) {
   if (std::ranges::find(seen_covers, text) != seen_covers.end()) return false;
   seen_covers.push_back(std::move(text));
   return true;
+}
+
+double Contest::writing_s(const RealisedPlan& plan) const {
+  std::size_t bytes = plan.onnx.size();
+  for (const auto& [value, constant] : plan.constants) bytes += constant.data.size();
+  for (const auto& [hash, artifact] : plan.artifacts) bytes += artifact.size();
+  return write_s_per_byte * static_cast<double>(bytes);
+}
+
+double Contest::files_s_with_one_more() const {
+  double sum_s = competing.empty() ? 0 : writing_s(competing.back().plan);
+  for (const Contestant& one : competing)
+    if (one.file.empty()) sum_s += writing_s(one.plan);
+  return kWritingAndReading * sum_s;
 }
 
 bool Contest::has_plan() const { return std::ranges::any_of(competing, &Contestant::may_ship); }

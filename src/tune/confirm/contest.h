@@ -78,6 +78,11 @@ struct Contest {
   /// False when a cover with these steps was there before.
   [[nodiscard]] bool note_cover(const Graph& graph, Cover cover);
 
+  /// What writing a plan as a whole takes, as far as the files of this contest tell.
+  [[nodiscard]] double writing_s(const RealisedPlan& plan) const;
+  /// What the files of the next contest take that are not written yet, and that of one plan more, as large as the last
+  /// one: writing them, and reading them.
+  [[nodiscard]] double files_s_with_one_more() const;
   /// Whether one of those that compete may ship.
   [[nodiscard]] bool has_plan() const;
   [[nodiscard]] Contestant& winner() { return competing[winner_index]; }

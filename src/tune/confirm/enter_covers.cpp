@@ -70,8 +70,9 @@ bool add_cover(const TuneTask& task, const MeasureEnv& env, const std::string& s
 /// Whether the contest ends in time with one more plan, as far as the last one tells.
 bool has_time_for_one_more(const MeasureEnv& env, const Contest& contest) {
   if (contest.last.plans == 0) return true;
-  return env.budget.elapsed_s() + contest.last.next_s(contest.competing.size() + 1) <=
-         Budget::kContestShare * env.budget.seconds();
+  const double rounds_s = contest.last.next_s(contest.competing.size() + 1);
+  const double end_s = env.budget.elapsed_s() + rounds_s + contest.files_s_with_one_more();
+  return end_s <= Budget::kContestShare * env.budget.seconds();
 }
 
 /// Whether one of the covers that are new keeps to the memory cap.

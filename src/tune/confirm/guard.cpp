@@ -268,7 +268,8 @@ std::string to_json(const GuardVerdict& verdict) {
                       {"median_ns", verdict.median_ns},
                       {"step_ns", verdict.step_ns},
                       {"failures", verdict.failures},
-                      {"seconds", verdict.seconds}});
+                      {"seconds", verdict.seconds},
+                      {"write_s_per_byte", verdict.write_s_per_byte}});
 }
 
 Result<GuardVerdict> guard_verdict_from(const std::string& json) {
@@ -280,7 +281,8 @@ Result<GuardVerdict> guard_verdict_from(const std::string& json) {
                                   .failures = object.at("failures").get<std::vector<std::string>>(),
                                   .against = {},
                                   .ratios = ratios_from(object.at("ratios")),
-                                  .seconds = object.value("seconds", 0.0)};
+                                  .seconds = object.value("seconds", 0.0),
+                                  .write_s_per_byte = object.value("write_s_per_byte", 0.0)};
                 for (const Json& name : object.at("against"))
                   read.against.push_back(verdict_named(name.get<std::string>()).value_or(Verdict::kUnsure));
                 return read;

@@ -61,7 +61,8 @@ struct GuardVerdict {
   std::vector<Verdict> against;                    ///< by plan: the winner against it, kSame for the winner itself
   /// By plan: how many times faster the winner is, paired by round; nothing where too few rounds had both.
   std::vector<std::optional<Ratio>> ratios = {};
-  double seconds = 0;  ///< that it took to say so, with writing the plans
+  double seconds = 0;           ///< that it took to say so, with writing the plans
+  double write_s_per_byte = 0;  ///< of large plans; 0 = there were none
 };
 
 /// Error tune/nothing-runs when no plan gave the right numbers.

@@ -81,6 +81,7 @@ Result<Judged> verdict_on(const GuardOptions& guard, std::string question, const
   if (!judged && guard.stop.stop_requested()) judged = judge(plans, hurried(guard), env.worker);
   if (!judged) return std::unexpected(std::move(judged).error());
   judged->seconds = env.budget.total_s() - begin_s;
+  judged->write_s_per_byte = contest.write_s_per_byte;
   const bool all_ran =
       std::ranges::all_of(judged->failures, [](const std::string& failure) { return failure.empty(); });
   if (all_ran && !guard.stop.stop_requested()) env.store.put_verdict(key, to_json(*judged));
@@ -110,20 +111,12 @@ void save_winner(const TuneTask& task, const MeasureEnv& env, Contest& contest) 
     contest.saved = winner.name;
 }
 
-/// What writing a plan as a whole takes, as far as the files of this contest tell.
-double writing_s(const RealisedPlan& plan, const Contest& contest) {
-  std::size_t bytes = plan.onnx.size();
-  for (const auto& [value, constant] : plan.constants) bytes += constant.data.size();
-  for (const auto& [hash, artifact] : plan.artifacts) bytes += artifact.size();
-  return contest.write_s_per_byte * static_cast<double>(bytes);
-}
-
 /// Engines alone have taken the budget, as they do with large models and short budgets: nothing could be measured of
 /// what backends would propose, and writing the best engine's plan now and once more at the end takes too long.
 bool leaves_time_for_nothing(const TuneTask& task, const MeasureEnv& env, const Contest& contest) {
   const Contestant& winner = contest.winner();
   if (task.options.measures_all || !winner.is_rival || !winner.may_ship) return false;
-  const double after_s = kProposingSeconds + kWritings * writing_s(winner.plan, contest);
+  const double after_s = kProposingSeconds + kWritings * contest.writing_s(winner.plan);
   return is_too_late("covers", env.budget.most_s() - after_s, task, env);
 }
 
@@ -156,6 +149,7 @@ Result<void> hold_once(GuardOptions guard, std::string question, const TuneTask&
   COLLAGE_TRY(Judged judged, verdict_on(guard, std::move(question), env, contest));
   // Of a contest that the store knew, too: the next one may have to be held.
   contest.last = {.seconds = judged.verdict.seconds, .plans = contest.competing.size(), .had_final = guard.has_final};
+  contest.write_s_per_byte = std::max(contest.write_s_per_byte, judged.verdict.write_s_per_byte);
   take_verdict(std::move(judged.verdict), contest);
   contest.scale_retired(times_faster(contest.winner(), contest.competing[best_before]));
   // What the store knew comes at once: after the first plan there is little that would have to be safe.

@@ -74,5 +74,22 @@ TEST(Contest, RetiredEnginesCompeteAgainWhenCalled) {
   EXPECT_TRUE(contest.beaten.empty());
 }
 
+/// That takes ten seconds to write.
+RealisedPlan large_plan() {
+  RealisedPlan plan;
+  plan.onnx = Buffer::copy_of(std::vector<std::byte>(1000));
+  return plan;
+}
+
+TEST(Contest, CountsTheFilesThatAreNotWrittenYetAndOneMore) {
+  Contest contest;
+  contest.add({.name = "engine", .plan = large_plan(), .is_rival = true, .file = "plan-0.collage"});
+  contest.add({.name = "mixed", .plan = large_plan()});
+  EXPECT_EQ(contest.files_s_with_one_more(), 0) << "no file has told how long writing takes";
+  contest.write_s_per_byte = 0.01;
+  EXPECT_DOUBLE_EQ(contest.writing_s(contest.competing[1].plan), 10);
+  EXPECT_DOUBLE_EQ(contest.files_s_with_one_more(), 40) << "two are written and read, the engine's is there";
+}
+
 }  // namespace
 }  // namespace collage

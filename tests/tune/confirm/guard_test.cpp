@@ -267,7 +267,9 @@ TEST(GuardVerdicts, SurviveTheStore) {
                                 .step_ns = {{1, 2}, {}},
                                 .failures = {"", "bytes \xff that are no text"},
                                 .against = {Verdict::kFaster, Verdict::kSame},
-                                .ratios = {Ratio{.ratio = 1.25, .low = 1.2, .high = 1.3}, std::nullopt}};
+                                .ratios = {Ratio{.ratio = 1.25, .low = 1.2, .high = 1.3}, std::nullopt},
+                                .seconds = 2.5,
+                                .write_s_per_byte = 1e-9};
   const auto back = guard_verdict_from(to_json(verdict));
   ASSERT_TRUE(back) << to_string(back.error());
   EXPECT_EQ(back->winner, 1U);
@@ -278,6 +280,8 @@ TEST(GuardVerdicts, SurviveTheStore) {
   ASSERT_TRUE(back->ratios.size() == 2 && back->ratios[0] && !back->ratios[1]);
   EXPECT_EQ(back->ratios[0]->low, 1.2);
   EXPECT_EQ(back->ratios[0]->high, 1.3);
+  EXPECT_EQ(back->seconds, verdict.seconds);
+  EXPECT_EQ(back->write_s_per_byte, verdict.write_s_per_byte);
   for (const char* broken : {"", "[]", "{}", R"({"winner": "x", "median_ns": [], "step_ns": [], "failures": []})",
                              R"({"winner": 7, "median_ns": [1], "step_ns": [[]], "failures": [""]})"})
     EXPECT_FALSE(guard_verdict_from(broken)) << broken;
