@@ -1,7 +1,13 @@
 # The libraries of engines and of the native compiler, which Debian does not have. A usual build finds them where the
 # parts lie. A release carries them in lib/collage/engines, unchanged, found by a path relative to the module.
 set(COLLAGE_MODULE_RPATH "$ORIGIN/..")
+# The MKL that ./dev setup mkl has fetched, for modules whose kernels call it: each has to find it alone, also in a process
+# where no other module has opened it. A release depends on no folder of the machine that built it.
+set(COLLAGE_MKL_RPATH "")
 if(NOT COLLAGE_RELEASE)
+  if(EXISTS "${COLLAGE_PART_mkl}/lib")
+    set(COLLAGE_MKL_RPATH "${COLLAGE_PART_mkl}/lib")
+  endif()
   return()
 endif()
 set(COLLAGE_MODULE_RPATH "$ORIGIN/..;$ORIGIN/engines")
