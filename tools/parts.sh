@@ -191,7 +191,7 @@ make_onednn3() {
   mv wheel/onednn_cpu_gomp-*.data/data/share/doc/onednn/{LICENSE,THIRD-PARTY-PROGRAMS} "$1/"
 }
 
-# What products on the processor take of Intel's MKL, for blas:lib=mkl; ./dev setup mkl.
+# What products on the processor take of Intel's MKL, for blas:lib=mkl and native; ./dev setup mkl.
 make_mkl() {
   pip_fetch mkl mkl
   unzip_wheel mkl wheel
