@@ -47,8 +47,8 @@ Result<void> enter_first_covers(const TuneTask& task, const MeasureEnv& env, Pri
   return {};
 }
 
-/// Those that run the model, each once.
-std::vector<std::string> engines_of(const Contest& contest) {
+/// Once each.
+std::vector<std::string> engines_that_run(const Contest& contest) {
   std::set<std::string> engines;
   for (const Contestant& one : contest.competing)
     if (one.is_rival && one.failure.empty()) engines.insert(one.cover.steps.front().backend);
@@ -69,7 +69,7 @@ Result<Priced> propose(const TuneTask& task, const MeasureEnv& env, Contest& con
   const TuneOptions& options = task.options;
   COLLAGE_TRY(Pool pool, propose_pool(task, env));
   std::ranges::move(notes_on_missing(pool.candidates), std::back_inserter(contest.notes));
-  pool = without_large_steps(std::move(pool), task, engines_of(contest));
+  pool = without_large_steps(std::move(pool), task, engines_that_run(contest));
   pool.candidates = ablated(std::move(pool.candidates), task.graph(), task.who.backends, options.ablations);
   if (options.ablations.any())
     contest.notes.push_back("an ablation: left out " + to_text(options.ablations) + "; engines are only timed");

@@ -78,7 +78,7 @@ class GenericMaker {
 };
 
 /// The engines that may take part, the filler when none of those asked for is one; then who compiles open regions.
-std::vector<std::string> engines_of(const TuneOptions& options, Registry& registry) {
+std::vector<std::string> backends_for_open_regions(const TuneOptions& options, Registry& registry) {
   std::vector<std::string> engines;
   for (const std::string& name : options.backends) {
     const auto backend = registry.get(name);
@@ -131,7 +131,7 @@ Result<std::vector<GenericPlan>> make_generic_plans(const OpenModel& model, cons
     else
       notes.push_back(name + " does not run this model with open dimensions: " + made.error().saw);
   };
-  for (const std::string& engine : engines_of(options, registry)) {
+  for (const std::string& engine : backends_for_open_regions(options, registry)) {
     if (plans.size() >= most) break;
     add(maker.make(engine, engine, model.graph, imported_file), engine);
     const std::string name = engine + " on the simplified graph";
