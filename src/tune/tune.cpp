@@ -47,7 +47,7 @@ Result<void> enter_first_covers(const TuneTask& task, const MeasureEnv& env, Pri
   return {};
 }
 
-/// Once each.
+/// That run the whole model, each once.
 std::vector<std::string> engines_that_run(const Contest& contest) {
   std::set<std::string> engines;
   for (const Contestant& one : contest.competing)
