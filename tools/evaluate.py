@@ -33,6 +33,8 @@ from export_table import run, shapes_of
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NETWORKS = ["bert_base", "dcgan", "nasneta", "resnet50_3d", "resnext50_32x4d"]
 ENGINES = ["onnxruntime", "openvino"]
+# In a note of `collage bench`, after the name of a program
+REFUSES = " does not run this model"
 # Name -> options of the tune, beside those of the row
 WHOLE = "the whole search"
 ABLATIONS = {
@@ -194,6 +196,9 @@ def rivals_table(rows):
     for (batch, threads), ratios in best_of.items():
         text += (f"\n\nbatch {batch}, {threads} thread{'s' if threads > 1 else ''}, {len(ratios)} networks: "
                  f"{geometric_mean(ratios):.2f}x the best rival of each in the geometric mean")
+    for network, note in dict.fromkeys((row["network"], note) for row in rows for note in row["notes"]):
+        if REFUSES in note:
+            text += f"\n\n{network}: {note}"
     return text
 
 
