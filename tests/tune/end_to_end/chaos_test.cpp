@@ -147,7 +147,7 @@ TEST_F(Chaos, ChangesNothingButItself) {
 /// What a misbehaving backend does in a worker is not taken for the doing of another one whose candidates are measured
 /// there.
 TEST_F(Chaos, IsNotBlamedOnOptionalBackends) {
-  for (const std::string name : {"xnnpack", "onednn3", "mnn", "blas:lib=mkl"}) {
+  for (const std::string name : {"xnnpack", "onednn3", "mnn", "blas:lib=mkl", "tvm"}) {
     Registry registry(test::module_folders());
     const auto backend = registry.get(name);
     const std::string why = !backend ? backend.error().saw : (*backend)->info().unusable;
