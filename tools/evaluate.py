@@ -196,9 +196,8 @@ def rivals_table(rows):
     for (batch, threads), ratios in best_of.items():
         text += (f"\n\nbatch {batch}, {threads} thread{'s' if threads > 1 else ''}, {len(ratios)} networks: "
                  f"{geometric_mean(ratios):.2f}x the best rival of each in the geometric mean")
-    for network, note in dict.fromkeys((row["network"], note) for row in rows for note in row["notes"]):
-        if REFUSES in note:
-            text += f"\n\n{network}: {note}"
+    for network, note in dict.fromkeys((row["network"], note) for row in rows for note in row["notes"] if REFUSES in note):
+        text += f"\n\n{network}: {note}"
     return text
 
 
