@@ -5,15 +5,22 @@
 //       immediately.
 // Cost: a copy waits for the work queued before it.
 // Not here: choosing what runs where (search/), timing copies (measure/).
-// Source: CUDA streams and OpenCL in-order queues, with blocking copies.
+// Source: CUDA streams and OpenCL in-order queues, with blocking copies; CUDA events and graphs.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "base/error.h"
 
 namespace collage {
+
+class Call;
+
+/// The code of an error after which nothing on the device works any more in this process.
+inline constexpr const char* kDeviceLost = "backend/device-lost";
 
 /// 64-byte aligned memory of a device. Only kernels and copies of the device may use its addresses.
 class DeviceMemory {
@@ -32,6 +39,12 @@ class DeviceQueue {
   [[nodiscard]] virtual Result<void> copy_in(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
   /// From the device to home. Errors as wait().
   [[nodiscard]] virtual Result<void> copy_out(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
+  /// Nanoseconds that the device takes for so many runs of a call of this queue, without what the host adds at their
+  /// beginning and end. Without a device's clock: by the host's, with a wait(). Errors of the call and as wait().
+  [[nodiscard]] virtual Result<std::int64_t> time(Call& call, std::int64_t runs);
+  /// A call that queues at once what these calls of this queue would one after the other; null: there is no such way
+  /// here. The calls outlive it; their buffers stay as they are. Errors of the calls.
+  [[nodiscard]] virtual Result<std::unique_ptr<Call>> record(std::span<Call* const> calls);
 };
 
 /// Thread-safe.

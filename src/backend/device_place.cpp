@@ -1,6 +1,18 @@
 #include "backend/device_place.h"
 
+#include "base/clock.h"
+
 namespace collage {
+
+Result<std::int64_t> DeviceQueue::time(Call& call, std::int64_t runs) {
+  const std::int64_t begin = monotonic_ns();
+  for (std::int64_t i = 0; i < runs; ++i) COLLAGE_TRY_VOID(call.run());
+  COLLAGE_TRY_VOID(wait());
+  return monotonic_ns() - begin;
+}
+
+Result<std::unique_ptr<Call>> DeviceQueue::record(std::span<Call* const> /*calls*/) { return nullptr; }
+
 namespace {
 
 class TransferCall final : public Call {

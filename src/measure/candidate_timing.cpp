@@ -94,17 +94,19 @@ std::vector<Result<Timing>> sample(PriceRun& run, std::span<JobCandidate* const>
   std::int64_t patience_ns = expected.all_ns / kPatienceShare;
   SignOfLife life(run.context, options.warm_up_ns + expected.longest_ns);
   life.report(patience_ns);
-  const TrialSampling sampling{.run = [&](std::size_t k) { return run.run_guarded(*live[k]); },
-                               .trial_of = [&](std::size_t k) { return &*live[k]->trial; },
-                               .before =
-                                   [&](std::size_t k) {
-                                     floats.pass_to(k);
-                                     life.report(patience_ns);
-                                     run.context.mark(live[k]->index);
-                                     wait_for_quiet(run.bench.canary(), kMostSlowness, patience_ns);
-                                   },
-                               .displaced_bytes = run.job.timing.displaced_bytes,
-                               .threads = run.job.options.threads};
+  const TrialSampling sampling{
+      .run = [&](std::size_t k) { return run.run_guarded(*live[k]); },
+      .trial_of = [&](std::size_t k) { return &*live[k]->trial; },
+      .time_queued = [&](std::size_t k, std::int64_t runs) { return run.time_guarded(*live[k], runs); },
+      .before =
+          [&](std::size_t k) {
+            floats.pass_to(k);
+            life.report(patience_ns);
+            run.context.mark(live[k]->index);
+            wait_for_quiet(run.bench.canary(), kMostSlowness, patience_ns);
+          },
+      .displaced_bytes = run.job.timing.displaced_bytes,
+      .threads = run.job.options.threads};
   auto results = sample_trials(live.size(), sampling, run.bench, options);
   floats.settle();
   return results;

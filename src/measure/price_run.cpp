@@ -3,7 +3,7 @@
 namespace collage {
 namespace {
 
-Result<void> threw(std::string what) {
+std::unexpected<Error> threw(std::string what) {
   return fail(ExitCode::kUnsupported, "measure/threw", "run", "threw " + std::move(what));
 }
 
@@ -36,9 +36,12 @@ void PriceRun::settle(JobCandidate& candidate) {
 }
 
 // A try block costs nothing while nothing is thrown.
-Result<void> PriceRun::run_guarded(JobCandidate& candidate) {
+template <class Work>
+auto PriceRun::guarded(Work&& work) -> decltype(work()) {
   try {
-    return candidate.trial->run();
+    auto done = work();
+    harmed |= !done && done.error().code == kDeviceLost;
+    return done;
   } catch (const std::exception& exception) {
     harmed = true;
     return threw(exception.what());
@@ -46,6 +49,14 @@ Result<void> PriceRun::run_guarded(JobCandidate& candidate) {
     harmed = true;
     return threw("an exception of unknown type");
   }
+}
+
+Result<void> PriceRun::run_guarded(JobCandidate& candidate) {
+  return guarded([&] { return candidate.trial->run(); });
+}
+
+Result<std::int64_t> PriceRun::time_guarded(JobCandidate& candidate, std::int64_t runs) {
+  return guarded([&] { return candidate.trial->time_queued(runs); });
 }
 
 }  // namespace collage

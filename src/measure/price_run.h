@@ -48,6 +48,12 @@ struct PriceRun {
   void settle(JobCandidate& candidate);
   /// One run of its trial; an exception is an error of the run.
   [[nodiscard]] Result<void> run_guarded(JobCandidate& candidate);
+  /// Nanoseconds of so many runs of its trial, which is queued; exceptions likewise.
+  [[nodiscard]] Result<std::int64_t> time_guarded(JobCandidate& candidate, std::int64_t runs);
+
+ private:
+  template <class Work>
+  [[nodiscard]] auto guarded(Work&& work) -> decltype(work());
 };
 
 }  // namespace collage

@@ -17,8 +17,10 @@ namespace collage {
 struct TrialSampling {
   std::function<Result<void>(std::size_t contender)> run;
   std::function<const Trial*(std::size_t contender)> trial_of;  ///< null for what is no trial: nothing is displaced
-  std::function<void(std::size_t contender)> before;            ///< as in SamplingSubject
-  std::int64_t displaced_bytes = 0;                             ///< 0 = caches stay as they are
+  /// Of a trial that is queued: nanoseconds of so many runs.
+  std::function<Result<std::int64_t>(std::size_t contender, std::int64_t runs)> time_queued;
+  std::function<void(std::size_t contender)> before;  ///< as in SamplingSubject
+  std::int64_t displaced_bytes = 0;                   ///< 0 = caches stay as they are
   int threads = 1;
 };
 

@@ -234,7 +234,7 @@ std::optional<TrialFailure> Trial::check(FormatConverter& converter, const Input
   const auto ran = guard([&] { return run(); });
   checked_ns_ = monotonic_ns() - begin;
   if (!ran) return failure(RefusalReason::kCompile, "threw while running: " + ran.error(), true);
-  if (!*ran) return failure(RefusalReason::kCompile, "run: " + text_of(ran->error()));
+  if (!*ran) return failure(RefusalReason::kCompile, "run: " + text_of(ran->error()), ran->error().code == kDeviceLost);
   if (auto seen = copy_ports(Direction::kOut); !seen)
     return failure(RefusalReason::kCompile, "device: " + text_of(seen.error()));
   if (auto failed = judge_memory()) return failed;

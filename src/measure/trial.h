@@ -58,6 +58,11 @@ class Trial {
     return done && device_ ? device_->place.queue->wait() : done;
   }
 
+  /// Whether its runs are work in the queue of a device, which tells how long they take.
+  [[nodiscard]] bool is_queued() const { return device_ != nullptr && kernel_ != nullptr; }
+  /// Nanoseconds that the device takes for so many runs. Precondition: is_queued().
+  Result<std::int64_t> time_queued(std::int64_t runs) { return device_->place.queue->time(*call_, runs); }
+
   /// Evicts what the kernel reads besides its ports, as the rest of the model does between two runs.
   void displace(Displacer& displacer) const;
   /// Reads all ports at home, inputs last: in a plan they were just written.

@@ -73,6 +73,16 @@ struct ExecutionContext::State {
     bool is_own = true;
   };
 
+  /// Neighbouring calls of one queue that start as a whole.
+  struct Recorded {
+    std::unique_ptr<Call> call;
+    std::size_t count = 0;
+  };
+  struct Started {
+    Call* call = nullptr;
+    std::size_t first = 0;  ///< index of the first call that it is
+  };
+
   /// `memory`: the caller's, for every port; or empty.
   [[nodiscard]] static Result<std::vector<BoundPort>> make_ports(const std::vector<TensorPort>& ports,
                                                                  const std::vector<std::byte*>& memory) {
@@ -108,10 +118,12 @@ struct ExecutionContext::State {
   std::vector<BoundPort> inputs;
   std::vector<HeldInput> held_inputs;  ///< by input; empty but for those of held types
   std::vector<BoundPort> outputs;
-  std::vector<std::unique_ptr<Call>> owned;  ///< by step; null for views
-  std::vector<Call*> calls;                  ///< the steps that do something, in order
-  std::vector<std::uint32_t> call_steps;     ///< step of each call
-  std::vector<DeviceQueue*> call_queues;     ///< where each call's work is queued; null at home
+  std::vector<std::unique_ptr<Call>> owned;    ///< by step; null for views
+  std::vector<Call*> calls;                    ///< the steps that do something, in order
+  std::vector<std::uint32_t> call_steps;       ///< step of each call
+  std::vector<DeviceQueue*> call_queues;       ///< where each call's work is queued; null at home
+  std::map<std::uint32_t, Recorded> recorded;  ///< by the step of its first call
+  std::vector<Started> started;                ///< what a run starts, in order
 
   [[nodiscard]] const Plan& plan() const { return executable->plan.plan; }
 
@@ -139,7 +151,27 @@ struct ExecutionContext::State {
       COLLAGE_TRY(owned.back(), bind(i));
     }
     list_calls();
+    COLLAGE_TRY_VOID(record_neighbours());
+    list_calls();
     return {};
+  }
+
+  /// Kernels of one queue that follow each other: it may know how to start them all at once. Their memory is a
+  /// device's, so they stay as they are when ports of the model are bound anew.
+  [[nodiscard]] Result<void> record_neighbours() {
+    for (std::size_t end = 0, begin = 0; begin < calls.size(); begin = std::max(end, begin + 1)) {
+      end = begin;
+      while (end < calls.size() && is_queued_kernel(end) && call_queues[end] == call_queues[begin]) ++end;
+      if (end - begin < 2) continue;
+      COLLAGE_TRY(auto call, call_queues[begin]->record(std::span(calls).subspan(begin, end - begin)));
+      if (call) recorded[call_steps[begin]] = {.call = std::move(call), .count = end - begin};
+    }
+    return {};
+  }
+
+  /// A transfer waits for its copy: it cannot be part of what is started as a whole.
+  [[nodiscard]] bool is_queued_kernel(std::size_t call) const {
+    return call_queues[call] != nullptr && !is_transfer(plan().steps[call_steps[call]]);
   }
 
   void list_calls() {
@@ -152,6 +184,12 @@ struct ExecutionContext::State {
       call_steps.push_back(static_cast<std::uint32_t>(i));
       const auto device = devices.find(location_of(plan().steps[i]));
       call_queues.push_back(device == devices.end() ? nullptr : device->second.queue.get());
+    }
+    started.clear();
+    for (std::size_t i = 0; i < calls.size();) {
+      const auto found = recorded.find(call_steps[i]);
+      started.push_back({.call = found == recorded.end() ? calls[i] : found->second.call.get(), .first = i});
+      i += found == recorded.end() ? 1 : found->second.count;
     }
   }
 
@@ -311,10 +349,9 @@ Result<void> ExecutionContext::run(const std::stop_token& cancel) {
   const DefaultFloatMode mode;
   COLLAGE_TRY_VOID(state_->check_overlap());
   const CancelOfRun scope(state_->cancel, cancel);
-  const std::vector<Call*>& calls = state_->calls;
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (cancel.stop_requested()) return state_->failed(i, run_cancelled().error());
-    if (auto done = calls[i]->run(); !done) return state_->failed(i, std::move(done).error());
+  for (const auto& [call, first] : state_->started) {
+    if (cancel.stop_requested()) return state_->failed(first, run_cancelled().error());
+    if (auto done = call->run(); !done) return state_->failed(first, std::move(done).error());
   }
   return state_->check_pool();
 }

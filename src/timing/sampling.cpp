@@ -21,6 +21,7 @@ struct Lane {
   std::int64_t each_ns = 0;       ///< of one call, from the warm-up
   std::int64_t preparing_ns = 0;  ///< before the last call
   bool disturbed = false;         ///< the last batch
+  bool is_elsewhere = false;      ///< the last batch was timed by another clock
   std::size_t discarded = 0;
   bool done = false;
   std::optional<Error> error;
@@ -81,13 +82,22 @@ class Sampler {
     Lane& lane = lanes_[i];
     if (subject_.before) subject_.before(i);
     if (is_sample && !prepare(i)) return std::nullopt;
-    const auto batch = clock_.time([&] { return subject_.run(i); }, lane.batch);
+    const auto batch = time_calls(i);
     if (!batch) {
       give_up(lane, batch.error());
       return std::nullopt;
     }
     lane.disturbed = batch->disturbed;
     return batch->elapsed_ns;
+  }
+
+  Result<BatchTime> time_calls(std::size_t i) {
+    Lane& lane = lanes_[i];
+    auto elsewhere = subject_.timed_elsewhere ? subject_.timed_elsewhere(i, lane.batch) : std::nullopt;
+    lane.is_elsewhere = elsewhere.has_value();
+    if (!elsewhere) return clock_.time([&] { return subject_.run(i); }, lane.batch);
+    COLLAGE_TRY(const std::int64_t elapsed_ns, *std::move(elsewhere));
+    return BatchTime{.elapsed_ns = std::max<std::int64_t>(1, elapsed_ns)};
   }
 
   /// Batches grow until one is long enough, then repeat until two agree or the time for it is used up.
@@ -136,13 +146,14 @@ class Sampler {
     if (!elapsed) return;
     const double after = clock_.slowness();
     // Two looks that differ say that neither is true of the sample.
-    lane.disturbed |= subject_.noise != nullptr && std::abs(after - before) > kMostChange * std::min(before, after);
+    lane.disturbed |= subject_.noise != nullptr && !lane.is_elsewhere &&
+                      std::abs(after - before) > kMostChange * std::min(before, after);
     if (lane.disturbed && lane.discarded < kMostDiscarded) {
       ++lane.discarded;
       lane.total_ns += *elapsed + lane.preparing_ns;
       return;
     }
-    const double quiet_ns = in_quiet(*elapsed, before, after);
+    const double quiet_ns = lane.is_elsewhere ? static_cast<double>(*elapsed) : in_quiet(*elapsed, before, after);
     lane.samples.push_back(std::max<std::int64_t>(1, std::llround(quiet_ns / static_cast<double>(lane.batch))));
     lane.total_ns += *elapsed + lane.preparing_ns;
     const std::size_t count = lane.samples.size();

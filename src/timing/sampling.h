@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct SamplingSubject {
   std::function<void(std::size_t contender)> before;       ///< called before each batch; must take almost no time
   /// Done before every sample's call, untimed, but counted as time spent; empty = calls follow each other at once.
   std::function<void(std::size_t contender)> prepare = {};
+  /// Nanoseconds of so many calls of a contender that another clock times, such as a device's: no slowness of the
+  /// processor is in them. Nothing for the other contenders; empty = there are none.
+  std::function<std::optional<Result<std::int64_t>>(std::size_t contender, std::int64_t calls)> timed_elsewhere = {};
   std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; samples are divided by it
   int threads = 0;                        ///< batches are run pinned to so many processors; 0 = not pinned
   NoiseWatch* noise = nullptr;            ///< samples that it finds disturbed do not count; null = all count

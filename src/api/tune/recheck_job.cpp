@@ -233,6 +233,7 @@ class RecheckRun {
     const TrialSampling sampling{
         .run = [this](std::size_t k) { return timed_[k].trial ? timed_[k].trial->run() : session_->run(); },
         .trial_of = [this](std::size_t k) { return timed_[k].trial ? &*timed_[k].trial : nullptr; },
+        .time_queued = [this](std::size_t k, std::int64_t runs) { return timed_[k].trial->time_queued(runs); },
         .before = [this](std::size_t k) { context_.mark(static_cast<std::int32_t>(k)); },
         .displaced_bytes = displaced_,
         .threads = plan().threads};
