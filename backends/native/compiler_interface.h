@@ -9,6 +9,7 @@
 #include "backend/extensions/open_compiler.h"
 #include "backend/strategy.h"
 #include "backend/tensor_code.h"
+#include "cuda_program.h"
 #include "instruction_set.h"
 
 namespace collage::native {
@@ -44,6 +45,10 @@ struct CompilerTable {
   /// With the rows of these shared libraries (compiler/selection/strategy_module.h), which stay loaded. Error
   /// backend/bad-strategies: which file does not fit, and why.
   Result<std::shared_ptr<const Families>> (*families_with)(std::span<const std::string> files);
+  /// For a GPU (compiler/cuda/regions.h).
+  std::expected<std::vector<Variant>, Refusal> (*cuda_variants)(const Graph& graph, const Region& region,
+                                                                const CompileOptions& options);
+  std::expected<CudaProgram, Refusal> (*cuda_program)(const CompileRequest& request, const CompileOptions& options);
 };
 
 inline constexpr const char* kCompilerSymbol = "collage_native_compiler";

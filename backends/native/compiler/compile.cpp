@@ -10,6 +10,7 @@
 #include "compiler/codegen/codegen.h"
 #include "compiler/codegen/in_child.h"
 #include "compiler/codegen/opened_code.h"
+#include "compiler/cuda/regions.h"
 #include "compiler/kernel_sets.h"
 #include "compiler/selection/added_strategies.h"
 #include "compiler/selection/choices.h"
@@ -199,6 +200,13 @@ Outcome compile_kernels(const OpenRequest& request, std::span<const std::string>
   return made_apart([&] { return native::compile_set(request, kernels, cases, options, target); });
 }
 
+std::expected<CudaProgram, Refusal> cuda_program(const CompileRequest& request, const CompileOptions& options) {
+  auto tried =
+      guard([&] { return with_words([&] { return cuda::program_of(request, options, symbol_for(request)); }); });
+  if (!tried) return refuse(RefusalReason::kCompile, tried.error());
+  return *std::move(tried);
+}
+
 /// Operators separated by '|', each once, also of chains.
 std::string operators_of(const Family& family) {
   std::vector<std::string> names;
@@ -234,7 +242,9 @@ constexpr CompilerTable kTable = {.version = kCompilerVersion,
                                   .link = link,
                                   .strategies = strategies,
                                   .tuning_space = tuning_space,
-                                  .families_with = families_with};
+                                  .families_with = families_with,
+                                  .cuda_variants = cuda::variants_of,
+                                  .cuda_program = cuda_program};
 
 }  // namespace
 }  // namespace collage::native

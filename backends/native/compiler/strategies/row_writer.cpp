@@ -26,7 +26,8 @@ Func RowWriter::mapped(const std::string& name, const Expr& value) const {
 }
 
 Func RowWriter::reduce(const std::string& name, const Func& value, Join join) {
-  if (rows_.has_inner() || is_automatic_) {
+  // Without vectors a row is one sum.
+  if (rows_.has_inner() || is_automatic_ || site_.lanes() == 1) {
     const RDom r(0, to_int(rows_.length()), name + "_r");
     Func total(name);
     total(kept()) = neutral(join, value.types()[0]);
@@ -116,8 +117,9 @@ void RowWriter::schedule_rows(Func out, const Extents& extents, const std::vecto
     if (row_lanes > 1) func.vectorize(along, to_int(row_lanes));
   }
   for (RowReduction& one : reductions_) {
-    place(one.part);
     place(one.total);
+    if (!one.part.defined()) continue;
+    place(one.part);
     vectorise(one, lanes);
   }
 }
