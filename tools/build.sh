@@ -32,7 +32,7 @@ ensure_build_needs() {
 }
 
 # Backends whose libraries are fetched only when they are named: ./dev setup NAME.
-OPTIONAL_ENGINES=(onednn3 xnnpack mnn mkl tvm)
+OPTIONAL_ENGINES=(onednn3 xnnpack mnn mkl tvm nvrtc)
 
 # setup [OPTIONAL ENGINE...]
 setup() {

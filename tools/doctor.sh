@@ -15,7 +15,7 @@ wanted_packages | while read -r package; do
   printf '  %-22s %s\n' "$package" "${version:-MISSING: ./dev setup}"
 done
 echo "parts in $COLLAGE_PREFIX"
-for part in cmake onnx onnxruntime openvino halide nanobind python onnx-cases hostile-cases demo-model tritonclient onednn3 xnnpack mnn mkl tvm wheel-tools site-tools spdx; do
+for part in cmake onnx onnxruntime openvino halide nanobind python onnx-cases hostile-cases demo-model tritonclient onednn3 xnnpack mnn mkl tvm nvrtc wheel-tools site-tools spdx; do
   state="missing, fetched when first needed"
   if part_ready "$part"; then state="$(basename "$(part_dir "$part")")"; fi
   printf '  %-22s %s\n' "$part" "$state"

@@ -67,7 +67,7 @@ pip_fetch() {
   echo "$name==$version --hash=sha256:$sha" >"download/$name.txt"
   local form=(--only-binary=:all: --python-version 311 --platform manylinux_2_28_x86_64
     --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 --platform manylinux_2_17_x86_64
-    --platform manylinux1_x86_64)
+    --platform manylinux2010_x86_64 --platform manylinux_2_12_x86_64 --platform manylinux1_x86_64)
   [ "$kind" = wheel ] || form=(--no-binary="$name")
   "$PYTHON" -m pip download --disable-pip-version-check --no-deps "${form[@]}" --dest download \
     --requirement "download/$name.txt" >&2
@@ -189,6 +189,15 @@ make_onednn3() {
   mv wheel/onednn_cpu_gomp-*.data/data/lib/libdnnl.so.3 "$1/lib/"
   mv wheel/onednn_devel_cpu_gomp-*.data/data/include "$1/"
   mv wheel/onednn_cpu_gomp-*.data/data/share/doc/onednn/{LICENSE,THIRD-PARTY-PROGRAMS} "$1/"
+}
+
+# NVIDIA's compiler of CUDA C++ as a library, for nvrtc; ./dev setup nvrtc.
+make_nvrtc() {
+  pip_fetch nvrtc nvidia-cuda-nvrtc
+  unzip_wheel nvidia_cuda_nvrtc wheel
+  mkdir "$1/lib"
+  mv wheel/nvidia/cu13/lib/libnvrtc.so.13 wheel/nvidia/cu13/lib/libnvrtc-builtins.so.* "$1/lib/"
+  cp wheel/nvidia_cuda_nvrtc-*.dist-info/licenses/License.txt "$1/LICENSE"
 }
 
 # What products on the processor take of Intel's MKL, for blas:lib=mkl and native; ./dev setup mkl.

@@ -22,6 +22,7 @@
 #include "tests/conformance/official_cases.h"
 #include "tests/conformance/own_cases.h"
 #include "tests/conformance/run_case.h"
+#include "tests/support/cuda/on_host.h"
 #include "tests/support/long_run.h"
 #include "tests/support/paths.h"
 #include "tests/support/processor.h"
@@ -32,10 +33,16 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{60'000};
 
 /// Those that need tens of milliseconds to compile a case run representatives of the official cases only.
-bool is_slow(const std::string& backend) { return backend == "openvino" || backend == "native" || backend == "tvm"; }
+bool is_slow(const std::string& backend) {
+  return backend == "openvino" || backend == "native" || backend == "tvm" || backend == "nvrtc";
+}
 
-/// The instance that runs a backend's cases. TVM's trials make kernels faster, not other ones.
-std::string instance_of(const std::string& backend) { return backend == "tvm" ? "tvm:process=kept,trials=0" : backend; }
+/// The instance that runs a backend's cases. TVM's trials make kernels faster, not other ones; a GPU is rarely at hand.
+std::string instance_of(const std::string& backend) {
+  if (backend == "tvm") return "tvm:process=kept,trials=0";
+  if (backend == "cublaslt") return test::cublaslt_on_host();
+  return backend == "nvrtc" ? test::nvrtc_on_host() : backend;
+}
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -65,7 +72,8 @@ std::size_t variants_on(const std::string& backend, bool is_official) {
 }
 
 std::vector<std::string> all_backends() {
-  return {"host", "native", "onednn", "onnxruntime", "openvino", "blas", "onednn3", "mnn", "xnnpack", "tvm"};
+  return {"host",    "native", "onednn",  "onnxruntime", "openvino", "blas",
+          "onednn3", "mnn",    "xnnpack", "tvm",         "nvrtc",    "cublaslt"};
 }
 
 std::vector<std::string> wanted_backends() {

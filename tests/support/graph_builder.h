@@ -26,6 +26,7 @@ class GraphBuilder {
                                [](std::span<std::byte> bytes) { std::ranges::fill(bytes, std::byte{0}); });
     return add_constant(graph_, name, std::move(tensor));
   }
+  ValueId constant(const std::string& name, Tensor tensor) { return add_constant(graph_, name, std::move(tensor)); }
   ValueId scalar(float value) {
     return add_constant(graph_, "", make_tensor<float>(ElementType::kFloat32, {}, {value}));
   }

@@ -45,6 +45,9 @@ class Setting {
 
 /// Records of schedules in a folder of their own, not in the user's.
 class TvmTest : public testing::Test {
+ public:
+  ~TvmTest() override { std::filesystem::remove_all(folder_); }
+
  protected:
   [[nodiscard]] std::filesystem::path records() const { return folder_ / "collage" / "tvm"; }
 
