@@ -1,11 +1,11 @@
 // A GPU as a device of plans, on the driver that is the processor: what is queued is done when somebody waits.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
-
-#include <numeric>
 
 #include "backends/common/cuda/cuda_device.h"
 #include "tests/support/cuda/on_host.h"
 #include "tests/support/scoped_variable.h"
+#include "tests/support/written_graph.h"
 
 namespace collage::test {
 namespace {
@@ -91,6 +91,27 @@ TEST_F(CudaDeviceOnHost, WhatIsRecordedRunsAsOftenAsItIsStarted) {
     ASSERT_TRUE(queue->wait());
     EXPECT_EQ(seen, sent);
   }
+}
+
+/// Bytes that are allocated on the device.
+std::size_t used_bytes() {
+  void* const library = ::dlopen(cuda_on_host().c_str(), RTLD_NOW);
+  const auto ask = reinterpret_cast<int (*)(std::size_t*, std::size_t*)>(::dlsym(library, "cuMemGetInfo_v2"));
+  std::size_t free = 0;
+  std::size_t total = 0;
+  EXPECT_EQ(ask(&free, &total), 0);
+  return total - free;
+}
+
+TEST_F(CudaDeviceOnHost, KernelsLeaveNothingBehind) {
+  const Graph graph = graph_of("graph(%x: f32[3,5], %wy: f32[5]) -> (%z) { %z: f32[3,5] = Add(%x, %wy) }");
+  const Variant variant = variants_of(nvrtc_on_host(), graph).at(0);
+  const Artifact artifact = artifact_of(compiling(nvrtc_on_host()), graph, variant);
+  const LoadRequest request = request_of(graph, variant, artifact);
+  ASSERT_FALSE(request.constants.empty());
+  const std::size_t before = used_bytes();
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(loading(nvrtc_on_host()).load(request)) << i;
+  EXPECT_EQ(used_bytes(), before);
 }
 
 }  // namespace

@@ -238,6 +238,10 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
   *value = attribute == 75 ? 9 : attribute == 76 ? 0 : 1;
   return kSuccess;
 }
+int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  const std::scoped_lock lock(gpu().mutex);
+  return *total = memory_bytes(), *free = *total - gpu().allocated, kSuccess;
+}
 int cuDeviceTotalMem_v2(std::size_t* bytes, int) { return *bytes = memory_bytes(), kSuccess; }
 int cuDevicePrimaryCtxRetain(void** context, int) { return *context = &gpu(), kSuccess; }
 int cuCtxSetCurrent(void*) { return gpu().lost; }
