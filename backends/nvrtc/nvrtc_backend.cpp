@@ -6,6 +6,7 @@
 
 #include "backends/common/cuda/gpu_instance.h"
 #include "backends/native/compiler_library.h"
+#include "backends/nvrtc/conversion.h"
 #include "backends/nvrtc/cuda_artifact.h"
 #include "backends/nvrtc/kernel.h"
 
@@ -13,10 +14,6 @@ namespace collage::nvrtc {
 namespace {
 
 constexpr const char* kBuild = "nvrtc-1";  // part of cost keys: to be raised when kernels become faster or slower
-
-std::unexpected<Refusal> refuse(RefusalReason reason, std::string detail) {
-  return std::unexpected(Refusal{reason, std::move(detail)});
-}
 
 constexpr std::array<std::string_view, 1> kOptions = {"compiler"};
 
@@ -54,7 +51,7 @@ PartitionRules NvrtcBackend::rules() const {
 }
 
 Extension* NvrtcBackend::extension(ExtensionKind kind) {
-  return device_ ? select_extension<DeviceExtension>(*this, kind) : nullptr;
+  return device_ ? select_extension<DeviceExtension, FormatExtension>(*this, kind) : nullptr;
 }
 
 std::expected<std::vector<Variant>, Refusal> NvrtcBackend::support(const Graph& graph, const Region& region,
@@ -71,17 +68,33 @@ std::expected<Artifact, Refusal> NvrtcBackend::compile_one(const CompileRequest&
   if (!writer) return refuse(RefusalReason::kMissing, writer.error().saw);
   auto program = (*writer)->cuda_program(request, options);
   if (!program) return std::unexpected(program.error());
-  auto cubin = compiler_.compile(program->source, architecture_, options.accuracy != Accuracy::kStrict);
+  return artifact_of(*std::move(program), options);
+}
+
+std::optional<std::size_t> NvrtcBackend::format_bytes(const ValueType& type, const Format& format) const {
+  return format.narrow() ? std::nullopt : common_format_bytes(type, format);
+}
+
+std::expected<Artifact, Refusal> NvrtcBackend::compile_conversion(const Conversion& conversion,
+                                                                  const CompileOptions& options) {
+  auto program = write_conversion(conversion);
+  if (!program) return std::unexpected(program.error());
+  return artifact_of(*std::move(program), options);
+}
+
+std::expected<Artifact, Refusal> NvrtcBackend::artifact_of(native::CudaProgram program,
+                                                           const CompileOptions& options) const {
+  auto cubin = compiler_.compile(program.source, architecture_, options.accuracy != Accuracy::kStrict);
   if (!cubin) return refuse(RefusalReason::kCompile, cubin.error());
-  const StoredKernels stored{.source = std::move(program->source),
+  const StoredKernels stored{.source = std::move(program.source),
                              .cubin = *std::move(cubin),
-                             .kernels = std::move(program->kernels),
-                             .arguments = std::move(program->arguments),
-                             .constants = std::move(program->constants),
-                             .workspace_bytes = program->workspace_bytes};
+                             .kernels = std::move(program.kernels),
+                             .arguments = std::move(program.arguments),
+                             .constants = std::move(program.constants),
+                             .workspace_bytes = program.workspace_bytes};
   return Artifact{.bytes = to_bytes(stored),
                   .compatibility = compatibility_of(architecture_),
-                  .constants = std::move(program->graph_constants),
+                  .constants = std::move(program.graph_constants),
                   .in_place = {},
                   .workspace_bytes = static_cast<std::size_t>(stored.workspace_bytes)};
 }

@@ -12,13 +12,15 @@
 
 #include "backend/backend.h"
 #include "backend/extensions/device_extension.h"
+#include "backend/extensions/format_extension.h"
 #include "backend/registry.h"
 #include "backends/common/cuda/cuda_device.h"
+#include "backends/native/cuda_program.h"
 #include "backends/nvrtc/nvrtc_library.h"
 
 namespace collage::nvrtc {
 
-class NvrtcBackend final : public Backend, public DeviceExtension {
+class NvrtcBackend final : public Backend, public DeviceExtension, public FormatExtension {
  public:
   NvrtcBackend(std::string instance_name, const BackendOptions& options);
 
@@ -32,11 +34,16 @@ class NvrtcBackend final : public Backend, public DeviceExtension {
   [[nodiscard]] Extension* extension(ExtensionKind kind) override;
   /// Precondition: the instance is usable.
   [[nodiscard]] Device& device() override { return *device_; }
+  [[nodiscard]] std::optional<std::size_t> format_bytes(const ValueType& type, const Format& format) const override;
+  [[nodiscard]] std::expected<Artifact, Refusal> compile_conversion(const Conversion& conversion,
+                                                                    const CompileOptions& options) override;
 
  private:
   /// Opens driver, GPU and compiler; why one of them is missing, in words.
   [[nodiscard]] std::expected<void, std::string> open(const BackendOptions& options);
   [[nodiscard]] std::expected<Artifact, Refusal> compile_one(const CompileRequest& request,
+                                                             const CompileOptions& options) const;
+  [[nodiscard]] std::expected<Artifact, Refusal> artifact_of(native::CudaProgram program,
                                                              const CompileOptions& options) const;
 
   BackendInfo info_;
