@@ -1,7 +1,9 @@
-// The ONNX Runtime backend, on the CPU: an engine for regions and whole models. With opt=off it is the reference.
+// The ONNX Runtime backend: an engine for regions and whole models. With opt=off it is the reference.
 // In:  regions or whole models. Out: artifacts and kernels. An artifact is ONNX bytes; its large constants are external
 //       data, read in place from the plan's mapped weights.
-// Options: opt=off|basic|extended|all (default all), the library's graph optimisation level.
+// Options: opt=off|basic|extended|all (default all), the library's graph optimisation level; ep=cpu|cuda|tensorrt
+// (default
+//       cpu), its execution provider, and device=N, the GPU of the latter two.
 #include <stdlib.h>
 
 #include <algorithm>
@@ -18,7 +20,9 @@
 #include "backends/onnxruntime/operator_libraries.h"
 #include "backends/onnxruntime/operators.h"
 #include "backends/onnxruntime/output_types.h"
+#include "backends/onnxruntime/provider.h"
 #include "backends/onnxruntime/session.h"
+#include "base/number_text.h"
 
 namespace collage {
 namespace {
@@ -26,6 +30,7 @@ namespace {
 constexpr const char* kKindName = "onnxruntime";
 constexpr const char* kDisabledField = "disabled";
 constexpr const char* kConstantsField = "constants";
+constexpr const char* kTf32Field = "tf32";
 
 /// The optimizers that multiply weights by something, which the strict class rules out.
 constexpr const char* kWeightRewriters =
@@ -43,14 +48,33 @@ const std::map<std::string, GraphOptimizationLevel>& levels() {
   return kLevels;
 }
 
-/// What is wrong with the options; empty when nothing is. Fills in `level`.
-std::string read_options(const BackendOptions& options, GraphOptimizationLevel& level) {
-  for (const auto& [key, value] : options) {
-    if (key != "opt") return "unknown option '" + key + "'; allowed opt=off|basic|extended|all";
+/// What is wrong with one option; empty when nothing is. Fills in what it says.
+std::string read_option(const std::string& key, const std::string& value, GraphOptimizationLevel& level,
+                        ProviderUse& use) {
+  if (key == "opt") {
     const auto found = levels().find(value);
     if (found == levels().end()) return "opt='" + value + "'; allowed off, basic, extended, all";
     level = found->second;
+    return {};
   }
+  if (key == "ep") {
+    const auto provider = provider_of(value);
+    if (!provider) return "ep='" + value + "'; allowed cpu, cuda, tensorrt";
+    use.provider = *provider;
+    return {};
+  }
+  if (key == "device") {
+    const auto gpu = number_in<std::uint16_t>(value);
+    if (!gpu) return "device='" + value + "'; allowed the number of a GPU";
+    use.gpu = *gpu;
+    return {};
+  }
+  return "unknown option '" + key + "'; allowed opt=off|basic|extended|all, ep=cpu|cuda|tensorrt, device=N";
+}
+
+std::string read_options(const BackendOptions& options, GraphOptimizationLevel& level, ProviderUse& use) {
+  for (const auto& [key, value] : options)
+    if (std::string fault = read_option(key, value, level, use); !fault.empty()) return fault;
   return {};
 }
 
@@ -66,7 +90,7 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension, public
     info_.is_engine = true;
     info_.takes_open = true;
     info_.takes_held = true;
-    info_.unusable = read_options(options, level_);
+    info_.unusable = read_options(options, level_, provider_);
     const auto started = guard([&] {
       // An old library has no table of the version that the headers ask for.
       if (OrtGetApiBase()->GetApi(ORT_API_VERSION) == nullptr)
@@ -76,6 +100,8 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension, public
       // It would write a file into the folder for temporary files and talk to its maker's servers.
       ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
       environment_ = std::make_shared<Ort::Env>(ORT_LOGGING_LEVEL_FATAL, "collage");
+      if (const std::string missing = missing_provider(provider_.provider); !missing.empty())
+        throw std::runtime_error(missing);
     });
     if (!started && info_.unusable.empty()) info_.unusable = one_line(started.error());
   }
@@ -129,7 +155,8 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension, public
                                 {.level = level_,
                                  .disabled = field_or_empty(artifact, kDisabledField),
                                  .threads = request.threads,
-                                 .operator_libraries = paths_of(libraries)},
+                                 .operator_libraries = paths_of(libraries),
+                                 .provider = provider_with(!field_or_empty(artifact, kTf32Field).empty())},
                                 artifact.payload, request.constants);
     if (!session) return library_failed(where, session.error());
     return make_kernel(std::move(*session), request.inputs, request.outputs);
@@ -145,8 +172,11 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension, public
     for (const ValueId id : model.constants) constants.push_back(*request.graph->value(id).constant);
     const std::vector<OperatorLibrary> libraries =
         has_vendor_operators(request) ? libraries_ : std::vector<OperatorLibrary>();
-    SessionSettings settings{
-        .level = level_, .disabled = {}, .threads = options.threads, .operator_libraries = paths_of(libraries)};
+    SessionSettings settings{.level = level_,
+                             .disabled = {},
+                             .threads = options.threads,
+                             .operator_libraries = paths_of(libraries),
+                             .provider = provider_with(options.accuracy == Accuracy::kFast)};
     if (options.accuracy == Accuracy::kStrict) settings.disabled = kWeightRewriters;
     auto session = make_session(environment_, settings, model.bytes, constants);
     if (!session && session.error().find("QuantizeLinear") != std::string::npos) {
@@ -159,6 +189,7 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension, public
     EngineArtifact artifact{
         .fields = {{kDisabledField, settings.disabled}, {kConstantsField, std::to_string(model.constants.size())}},
         .payload = model.bytes};
+    if (settings.provider.uses_tf32) artifact.fields[kTf32Field] = "1";
     add_libraries(libraries, artifact);
     return Artifact{.bytes = pack_artifact(artifact),
                     .compatibility = std::string(own_build(info_.build)),
@@ -188,8 +219,16 @@ class OnnxruntimeBackend final : public Backend, public OperandExtension, public
     return missing(request.region.outputs, request.variant.output_formats, session.output_names);
   }
 
+  /// The processor has no such products.
+  [[nodiscard]] ProviderUse provider_with(bool uses_tf32) const {
+    ProviderUse use = provider_;
+    use.uses_tf32 = uses_tf32 && use.provider != Provider::kCpu;
+    return use;
+  }
+
   BackendInfo info_;
   GraphOptimizationLevel level_ = ORT_ENABLE_ALL;
+  ProviderUse provider_;
   std::vector<OperatorLibrary> libraries_;
   std::shared_ptr<Ort::Env> environment_;
 };

@@ -29,6 +29,7 @@ Ort::SessionOptions make_options(const SessionSettings& settings) {
   options.AddConfigEntry(kWeightsOfFewBits, "1");
   if (!settings.disabled.empty()) options.AddConfigEntry(kDisabledOptimizers, settings.disabled.c_str());
   for (const std::string& library : settings.operator_libraries) options.RegisterCustomOpsLibrary(library.c_str());
+  append_provider(options, settings.provider);
   return options;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backends/onnxruntime/provider.h"
 
 namespace collage {
 
@@ -19,6 +20,7 @@ struct SessionSettings {
   std::string disabled;  ///< optimizers to leave out, by the library's names, ';' between them
   int threads = 1;
   std::vector<std::string> operator_libraries = {};  ///< paths of libraries of custom operators
+  ProviderUse provider = {};
 };
 
 /// A session with everything that must live as long as it does.

@@ -142,6 +142,29 @@ TEST_F(Onnxruntime, AnUnknownOptimisationLevelIsUnusable) {
   EXPECT_NE(to_string(made.error()).find("extended"), std::string::npos) << to_string(made.error());
 }
 
+TEST_F(Onnxruntime, ProvidersForGpusAreNamedWhereTheLibraryLacksThem) {
+  for (const auto& [instance, provider] :
+       {std::pair("onnxruntime:ep=cuda", "CUDAExecutionProvider"),
+        {"onnxruntime:device=1,ep=tensorrt,opt=basic", "TensorrtExecutionProvider"}}) {
+    const auto backend = registry_.inspect(instance);
+    ASSERT_TRUE(backend) << to_string(backend.error());
+    const std::string why = (*backend)->info().unusable;
+    if (why.empty()) continue;  // a library for GPUs
+    EXPECT_THAT(why, ::testing::HasSubstr(std::string("this ONNX Runtime has no ") + provider + ", only "));
+    EXPECT_THAT(why, ::testing::HasSubstr("CPUExecutionProvider"));
+  }
+}
+
+TEST_F(Onnxruntime, UnknownProvidersAndGpusAreUnusable) {
+  const auto why = [&](const char* instance) {
+    const auto backend = registry_.inspect(instance);
+    return backend ? (*backend)->info().unusable : to_string(backend.error());
+  };
+  EXPECT_EQ(why("onnxruntime:ep=npu"), "ep='npu'; allowed cpu, cuda, tensorrt");
+  EXPECT_EQ(why("onnxruntime:device=x"), "device='x'; allowed the number of a GPU");
+  EXPECT_THAT(why("onnxruntime:speed=1"), ::testing::HasSubstr("allowed opt=off|basic|extended|all, ep=cpu"));
+}
+
 TEST_F(Onnxruntime, RunsOperatorsItOnlyHasInAnOlderSet) {
   GraphMaker maker;
   const ValueId x = maker.input("x", f32({1, 2, 8, 8}));
