@@ -41,6 +41,7 @@ bool is_slow(const std::string& backend) {
 std::string instance_of(const std::string& backend) {
   if (backend == "tvm") return "tvm:process=kept,trials=0";
   if (backend == "cublaslt") return test::cublaslt_on_host();
+  if (backend == "cudnn") return test::cudnn_on_host();
   return backend == "nvrtc" ? test::nvrtc_on_host() : backend;
 }
 
@@ -72,8 +73,8 @@ std::size_t variants_on(const std::string& backend, bool is_official) {
 }
 
 std::vector<std::string> all_backends() {
-  return {"host",    "native", "onednn",  "onnxruntime", "openvino", "blas",
-          "onednn3", "mnn",    "xnnpack", "tvm",         "nvrtc",    "cublaslt"};
+  return {"host", "native",  "onednn", "onnxruntime", "openvino", "blas", "onednn3",
+          "mnn",  "xnnpack", "tvm",    "nvrtc",       "cublaslt", "cudnn"};
 }
 
 std::vector<std::string> wanted_backends() {

@@ -16,4 +16,8 @@ namespace collage::test {
   return "cublaslt:driver=" + cuda_on_host() + ",library=" + build_path("/tests/modules/cuda/libcublaslt_on_host.so");
 }
 
+[[nodiscard]] inline std::string cudnn_on_host() {
+  return "cudnn:driver=" + cuda_on_host() + ",library=" + build_path("/tests/modules/cuda/libcudnn_on_host.so");
+}
+
 }  // namespace collage::test
