@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "backends/common/cuda/constants.h"
+#include "backends/common/cuda/workspace.h"
 #include "backends/cublaslt/matmul.h"
 #include "base/binary.h"
 
@@ -39,13 +40,15 @@ class ProductCall final : public Call {
       : loaded_(std::move(loaded)),
         matmul_(std::move(matmul)),
         operands_(operands),
-        workspace_(buffers.workspace),
-        stream_(cuda::stream_of(*buffers.queue)) {}
+        workspace_(cuda::aligned_workspace(buffers.workspace)),
+        stream_(buffers.queue->native()) {}
 
   Result<void> run() override {
-    COLLAGE_TRY_VOID(loaded_->device.use());
-    return matmul_.run(loaded_->handle, operands_, loaded_->stored.algorithm, workspace_,
-                       static_cast<std::size_t>(loaded_->stored.workspace_bytes), stream_);
+    COLLAGE_TRY(const cuda::CurrentContext current, loaded_->device.use());
+    auto done = matmul_.run(loaded_->handle, operands_, loaded_->stored.algorithm, workspace_,
+                            static_cast<std::size_t>(loaded_->stored.workspace_bytes), stream_);
+    if (done) return done;
+    return std::unexpected(loaded_->device.driver().behind(std::move(done).error(), stream_));
   }
 
  private:
@@ -89,7 +92,7 @@ std::string to_bytes(const StoredProduct& stored) { return to_binary(stored); }
 Result<std::unique_ptr<Kernel>> make_kernel(cuda::CudaDevice& device, const Library& library, Handle handle,
                                             const LoadRequest& request) {
   auto stored = from_binary<StoredProduct>(request.artifact.bytes);
-  if (!stored || request.artifact.workspace_bytes < stored->workspace_bytes)
+  if (!stored || request.artifact.workspace_bytes < cuda::padded_workspace(stored->workspace_bytes))
     return fail(ExitCode::kBadInput, "backend/bad-artifact", "cublaslt", "other bytes", "a product of this backend");
   LoadRequest text = request;
   text.artifact.bytes = stored->program;

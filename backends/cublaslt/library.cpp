@@ -51,6 +51,10 @@ std::expected<Library, std::string> open_library(const std::string& path) {
 
 Result<void> Library::check(int status, const char* what) const {
   if (status == 0) return {};
+  constexpr int kAllocationFailed = 3;
+  if (status == kAllocationFailed)
+    return fail(ExitCode::kLimit, "backend/out-of-memory", "cublaslt", std::string(what) + ": " + status_name(status),
+                "less memory");
   return fail(ExitCode::kUnsupported, "backend/library-failed", "cublaslt",
               std::string(what) + ": " + status_name(status));
 }

@@ -70,7 +70,7 @@ struct Library {
                 Handle layout_b, const void* beta, const void* c, Handle layout_c, void* d, Handle layout_d,
                 const Algorithm* algorithm, void* workspace, std::size_t workspace_bytes, Handle stream) = nullptr;
 
-  /// Error backend/library-failed unless the status is success.
+  /// Error backend/library-failed or backend/out-of-memory unless the status is success.
   [[nodiscard]] Result<void> check(int status, const char* what) const;
   /// "13.1.0"
   [[nodiscard]] std::string version_text() const;

@@ -59,6 +59,7 @@ Matmul::Matmul(Matmul&& other) noexcept
       a_(std::exchange(other.a_, nullptr)),
       b_(std::exchange(other.b_, nullptr)),
       out_(std::exchange(other.out_, nullptr)),
+      has_bias_(other.has_bias_),
       alpha_(other.alpha_),
       beta_(other.beta_) {}
 
@@ -83,6 +84,7 @@ Result<void> Matmul::add_layout(Handle& layout, std::int64_t rows, std::int64_t 
 
 Result<void> Matmul::describe(const Product& product, const Added& added, bool uses_tf32) {
   alpha_ = product.alpha;
+  has_bias_ = added.bias.has_value();
   beta_ = added.whole ? product.addends[*added.whole].scale : 0.F;
   COLLAGE_TRY_VOID(library_->check(
       library_->make_description(&description_, uses_tf32 ? kComputeFastTf32 : kComputeFloat32, kFloat32),
@@ -107,7 +109,9 @@ Result<void> Matmul::describe(const Product& product, const Added& added, bool u
   return add_layout(out_, product.n, product.m, std::max(product.out.row, product.n), batch, batch_step(product.out));
 }
 
-Result<std::vector<Proposal>> Matmul::proposals(Handle handle, int most, std::size_t workspace_bytes) const {
+Result<std::vector<Proposal>> Matmul::proposals(Handle handle, int most, std::size_t workspace_bytes) {
+  // What is proposed depends on how the bias is aligned, as its address says.
+  if (has_bias_) COLLAGE_TRY_VOID(set_bias(reinterpret_cast<const void*>(std::uintptr_t{kAlignment})));
   Handle preference = nullptr;
   COLLAGE_TRY_VOID(library_->check(library_->make_preference(&preference), "make a preference"));
   const std::uint64_t bytes = workspace_bytes;

@@ -34,7 +34,7 @@ class Matmul {
   ~Matmul();
 
   /// At most so many, best first by the library's own judgement, that can be run with this much workspace.
-  [[nodiscard]] Result<std::vector<Proposal>> proposals(Handle handle, int most, std::size_t workspace_bytes) const;
+  [[nodiscard]] Result<std::vector<Proposal>> proposals(Handle handle, int most, std::size_t workspace_bytes);
   /// Where the bias lies, on the device.
   [[nodiscard]] Result<void> set_bias(const void* address);
   struct Operands {
@@ -58,6 +58,7 @@ class Matmul {
   Handle a_ = nullptr;    ///< of our b
   Handle b_ = nullptr;    ///< of our a
   Handle out_ = nullptr;  ///< of the addend, too
+  bool has_bias_ = false;
   float alpha_ = 1.F;
   float beta_ = 0.F;
 };

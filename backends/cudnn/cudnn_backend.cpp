@@ -5,6 +5,7 @@
 #include <array>
 
 #include "backends/common/cuda/gpu_instance.h"
+#include "backends/common/cuda/workspace.h"
 #include "backends/cudnn/description.h"
 #include "backends/cudnn/operation_graph.h"
 #include "base/number_text.h"
@@ -80,6 +81,7 @@ std::expected<void, std::string> CudnnBackend::open(const BackendOptions& option
   // Texts of plans are of one version, and of the GPU they were made for.
   compatibility_ = fmt::format("cudnn/1 {} {}", info_.version, (*device)->facts().name);
   device_ = *std::move(device);
+  handles_ = std::make_unique<Handles>(*device_, library_);
   return {};
 }
 
@@ -110,9 +112,10 @@ std::expected<Artifact, Refusal> CudnnBackend::compile_one(const CompileRequest&
   if (!ways) return std::unexpected(ways.error());
   const auto way = std::ranges::find(*ways, request.variant, &Way::variant);
   if (way == ways->end()) return refuse(RefusalReason::kStructure, "no variant " + request.variant.name);
-  if (auto ready = device_->use(); !ready) return refuse(RefusalReason::kCompile, to_string(ready.error()));
+  const auto current = device_->use();
+  if (!current) return refuse(RefusalReason::kCompile, to_string(current.error()));
   auto plan = guard([&] {
-    if (!compiling_) compiling_ = handles_.of(nullptr);
+    if (!compiling_) compiling_ = handles_->of(nullptr);
     return plan_at(library_, compiling_->handle(), way->description, way->rank, options.accuracy == Accuracy::kFast,
                    kWorkspaceBytes);
   });
@@ -125,7 +128,7 @@ std::expected<Artifact, Refusal> CudnnBackend::compile_one(const CompileRequest&
                   .compatibility = compatibility_,
                   .constants = stored.description.constants,
                   .in_place = {},
-                  .workspace_bytes = (*plan)->workspace_bytes};
+                  .workspace_bytes = cuda::padded_workspace((*plan)->workspace_bytes)};
 }
 
 std::vector<std::expected<Artifact, Refusal>> CudnnBackend::compile(std::span<const CompileRequest> requests,
@@ -139,7 +142,7 @@ Result<std::unique_ptr<Kernel>> CudnnBackend::load(const LoadRequest& request) {
   if (request.artifact.compatibility != compatibility_)
     return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", info_.name,
                 std::string(request.artifact.compatibility), compatibility_);
-  return make_kernel({.device = *device_, .library = library_, .handles = handles_}, request);
+  return make_kernel({.device = *device_, .library = library_, .handles = *handles_}, request);
 }
 
 namespace {

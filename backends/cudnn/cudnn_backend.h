@@ -46,7 +46,7 @@ class CudnnBackend final : public Backend, public DeviceExtension {
   std::string compatibility_;
   std::unique_ptr<cuda::CudaDevice> device_;
   Library library_;
-  Handles handles_{library_};
+  std::unique_ptr<Handles> handles_;
   std::shared_ptr<OnStream> compiling_;  ///< made with the first plan
 };
 

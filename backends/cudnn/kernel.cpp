@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "backends/common/cuda/constants.h"
+#include "backends/common/cuda/workspace.h"
 #include "backends/cudnn/operation_graph.h"
 #include "base/binary.h"
 
@@ -34,15 +35,21 @@ struct Loaded {
 
 class PlanCall final : public Call {
  public:
-  PlanCall(std::shared_ptr<const Loaded> loaded, std::shared_ptr<OnStream> on, Descriptor plan, Descriptor pack)
-      : loaded_(std::move(loaded)), on_(std::move(on)), plan_(std::move(plan)), pack_(std::move(pack)) {}
+  PlanCall(std::shared_ptr<const Loaded> loaded, std::shared_ptr<OnStream> on, Descriptor plan, Descriptor pack,
+           void* stream)
+      : loaded_(std::move(loaded)),
+        on_(std::move(on)),
+        plan_(std::move(plan)),
+        pack_(std::move(pack)),
+        stream_(stream) {}
 
   Result<void> run() override {
-    COLLAGE_TRY_VOID(loaded_->instance.device.use());
+    COLLAGE_TRY(const cuda::CurrentContext current, loaded_->instance.device.use());
     const Library& library = loaded_->instance.library;
-    if (const int status = library.execute(on_->handle(), plan_.handle(), pack_.handle()); status != 0)
-      return failed(std::string("run a plan: ") + library.status_text(status));
-    return {};
+    const int status = library.execute(on_->handle(), plan_.handle(), pack_.handle());
+    if (status == 0) return {};
+    const Error error = failed(std::string("run a plan: ") + library.status_text(status)).error();
+    return std::unexpected(loaded_->instance.device.driver().behind(error, stream_));
   }
 
  private:
@@ -50,6 +57,7 @@ class PlanCall final : public Call {
   std::shared_ptr<OnStream> on_;
   Descriptor plan_;
   Descriptor pack_;
+  void* stream_;
 };
 
 /// The plan of the text, for a handle.
@@ -67,12 +75,13 @@ class PlanKernel final : public Kernel {
 
   [[nodiscard]] Result<std::unique_ptr<Call>> bind(const Buffers& buffers) const override {
     COLLAGE_CHECK(buffers.queue != nullptr, "a kernel of a device is bound to its queue");
-    COLLAGE_TRY_VOID(loaded_->instance.device.use());
+    COLLAGE_TRY(const cuda::CurrentContext current, loaded_->instance.device.use());
     auto call = guard([&]() -> std::unique_ptr<Call> {
       const Library& library = loaded_->instance.library;
-      auto on = loaded_->instance.handles.of(cuda::stream_of(*buffers.queue));
+      auto on = loaded_->instance.handles.of(buffers.queue->native());
       Descriptor plan = plan_of(library, on->handle(), loaded_->stored.text);
-      return std::make_unique<PlanCall>(loaded_, std::move(on), std::move(plan), pack_of(library, buffers));
+      return std::make_unique<PlanCall>(loaded_, std::move(on), std::move(plan), pack_of(library, buffers),
+                                        buffers.queue->native());
     });
     if (!call) return failed(call.error());
     return std::move(*call);
@@ -100,7 +109,7 @@ class PlanKernel final : public Kernel {
     Descriptor pack(library, Kind::kVariantPack);
     pack.set(Attribute::kPackIds, Type::kInt64, ids);
     pack.set(Attribute::kPackPointers, Type::kPointer, pointers);
-    pack.set(Attribute::kPackWorkspace, Type::kPointer, buffers.workspace);
+    pack.set(Attribute::kPackWorkspace, Type::kPointer, cuda::aligned_workspace(buffers.workspace));
     pack.finalise();
     return pack;
   }
@@ -154,16 +163,24 @@ Result<std::vector<Buffer>> constants_of(const Description& description, const L
 
 std::string to_bytes(const StoredPlan& stored) { return to_binary(stored); }
 
-OnStream::OnStream(const Library& library, void* stream) : library_(library) {
+OnStream::OnStream(cuda::CudaDevice& device, const Library& library, void* stream)
+    : device_(device), library_(library) {
   library.check(library.create(&handle_), "start");
-  library.check(library.set_stream(handle_, stream), "set a stream");
+  if (const int status = library.set_stream(handle_, stream); status != 0) {
+    (void)library.destroy(handle_);
+    library.check(status, "set a stream");
+  }
+}
+
+OnStream::~OnStream() {
+  if (const auto current = device_.use()) (void)library_.destroy(handle_);
 }
 
 std::shared_ptr<OnStream> Handles::of(void* stream) {
   const std::scoped_lock lock(mutex_);
   std::shared_ptr<OnStream> found = known_[stream].lock();
   if (!found) {
-    found = std::make_shared<OnStream>(library_, stream);
+    found = std::make_shared<OnStream>(device_, library_, stream);
     known_[stream] = found;
   }
   return found;
@@ -171,7 +188,8 @@ std::shared_ptr<OnStream> Handles::of(void* stream) {
 
 Result<std::unique_ptr<Kernel>> make_kernel(const Instance& instance, const LoadRequest& request) {
   auto stored = from_binary<StoredPlan>(request.artifact.bytes);
-  if (!stored || request.artifact.workspace_bytes < stored->workspace_bytes) return broken("other bytes");
+  if (!stored || request.artifact.workspace_bytes < cuda::padded_workspace(stored->workspace_bytes))
+    return broken("other bytes");
   COLLAGE_TRY(const std::vector<Buffer> constants, constants_of(stored->description, request));
   COLLAGE_TRY(auto uploaded, cuda::uploaded(instance.device, constants));
   return std::make_unique<PlanKernel>(std::make_shared<const Loaded>(

@@ -25,13 +25,15 @@ struct StoredPlan {
 /// A handle of the library on one stream. Ended with the last call that uses it.
 class OnStream {
  public:
-  OnStream(const Library& library, void* stream);
+  /// The device's context is current.
+  OnStream(cuda::CudaDevice& device, const Library& library, void* stream);
   OnStream(const OnStream&) = delete;
   OnStream& operator=(const OnStream&) = delete;
-  ~OnStream() { (void)library_.destroy(handle_); }
+  ~OnStream();
   [[nodiscard]] Handle handle() const { return handle_; }
 
  private:
+  cuda::CudaDevice& device_;
   const Library& library_;
   Handle handle_ = nullptr;
 };
@@ -39,11 +41,12 @@ class OnStream {
 /// The handles of queues that have calls. Thread-safe.
 class Handles {
  public:
-  explicit Handles(const Library& library) : library_(library) {}
+  Handles(cuda::CudaDevice& device, const Library& library) : device_(device), library_(library) {}
   /// Throws what the library throws. The device's context is current.
   [[nodiscard]] std::shared_ptr<OnStream> of(void* stream);
 
  private:
+  cuda::CudaDevice& device_;
   const Library& library_;
   std::mutex mutex_;
   std::map<void*, std::weak_ptr<OnStream>> known_;

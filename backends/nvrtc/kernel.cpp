@@ -16,7 +16,10 @@ class Module {
  public:
   Module(cuda::CudaDevice& device, Handle handle) : device_(device), handle_(handle) {}
   ~Module() {
-    if (device_.use()) (void)device_.driver().end_module(handle_);
+    const auto current = device_.use();
+    if (!current) return;
+    (void)device_.driver().wait_context();  // its kernels may be under way
+    (void)device_.driver().end_module(handle_);
   }
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -47,13 +50,13 @@ struct Launch {
 class CudaCall final : public Call {
  public:
   CudaCall(std::shared_ptr<const Loaded> loaded, std::vector<Launch> launches, DeviceQueue& queue)
-      : loaded_(std::move(loaded)), launches_(std::move(launches)), stream_(cuda::stream_of(queue)) {
+      : loaded_(std::move(loaded)), launches_(std::move(launches)), stream_(queue.native()) {
     for (Launch& launch : launches_)
       for (cuda::DeviceAddress& address : launch.addresses) launch.parameters.push_back(&address);
   }
 
   Result<void> run() override {
-    COLLAGE_TRY_VOID(loaded_->device.use());
+    COLLAGE_TRY(const cuda::CurrentContext current, loaded_->device.use());
     const cuda::Driver& driver = loaded_->device.driver();
     for (Launch& one : launches_)
       COLLAGE_TRY_VOID(driver.check(
@@ -156,7 +159,7 @@ Result<std::unique_ptr<Kernel>> make_kernel(cuda::CudaDevice& device, StoredKern
                                             const LoadRequest& request) {
   COLLAGE_TRY(const std::vector<Buffer> constants, packed(stored, request.constants));
   COLLAGE_TRY_VOID(check_arguments(stored, request, constants));
-  COLLAGE_TRY_VOID(device.use());
+  COLLAGE_TRY(const cuda::CurrentContext current, device.use());
   const cuda::Driver& driver = device.driver();
   auto loaded = std::make_shared<Loaded>(Loaded{.device = device, .stored = std::move(stored)});
   Handle handle = nullptr;

@@ -9,6 +9,7 @@
 #include "backends/nvrtc/conversion.h"
 #include "backends/nvrtc/cuda_artifact.h"
 #include "backends/nvrtc/kernel.h"
+#include "base/number_text.h"
 
 namespace collage::nvrtc {
 namespace {
@@ -17,7 +18,16 @@ constexpr const char* kBuild = "nvrtc-1";  // part of cost keys: to be raised wh
 
 constexpr std::array<std::string_view, 1> kOptions = {"compiler"};
 
-std::string compatibility_of(int architecture) { return fmt::format("cuda-kernels/1 sm_{}", architecture); }
+constexpr std::string_view kCompatibility = "cuda-kernels/1 sm_";
+
+std::string compatibility_of(int architecture) { return fmt::format("{}{}", kCompatibility, architecture); }
+
+/// A cubin runs on GPUs of its major number that are not older.
+bool runs_on(std::string_view compatibility, int capability) {
+  if (!compatibility.starts_with(kCompatibility)) return false;
+  const auto architecture = number_in<int>(compatibility.substr(kCompatibility.size()));
+  return architecture && *architecture / 10 == capability / 10 && *architecture <= capability;
+}
 
 }  // namespace
 
@@ -30,15 +40,18 @@ std::expected<void, std::string> NvrtcBackend::open(const BackendOptions& option
   auto device = cuda::open_gpu(options, kOptions, info_);
   if (!device) return std::unexpected(device.error());
   const cuda::GpuFacts& facts = (*device)->facts();
-  auto compiler = NvrtcLibrary::open(cuda::option_of(options, "compiler"));
-  if (!compiler) return std::unexpected(compiler.error());
-  compiler_ = *std::move(compiler);
-  architecture_ = compiler_.architecture_for(facts.capability);
-  info_.version = compiler_.version();
-  info_.build = fmt::format("{} {} {}", kBuild, compiler_.version(), facts.print());
-  if (architecture_ == 0)
-    return std::unexpected(fmt::format("NVRTC {} has no code for compute capability {}.{}", compiler_.version(),
-                                       facts.capability / 10, facts.capability % 10));
+  info_.build = fmt::format("{} {}", kBuild, facts.print());
+  compiler_ = NvrtcLibrary::open(cuda::option_of(options, "compiler"));
+  if (compiler_) {
+    info_.version = compiler_->version();
+    info_.build += " NVRTC " + info_.version;
+    architecture_ = compiler_->architecture_for(facts.capability);
+    std::string fault = cuda::fault_of_version("NVRTC", compiler_->major(), facts);
+    if (architecture_ == 0)
+      fault = fmt::format("NVRTC {} has no code for compute capability {}.{}", info_.version, facts.capability / 10,
+                          facts.capability % 10);
+    if (!fault.empty()) compiler_ = std::unexpected(std::move(fault));
+  }
   device_ = *std::move(device);
   return {};
 }
@@ -56,6 +69,7 @@ Extension* NvrtcBackend::extension(ExtensionKind kind) {
 
 std::expected<std::vector<Variant>, Refusal> NvrtcBackend::support(const Graph& graph, const Region& region,
                                                                    const CompileOptions& options) const {
+  if (!compiler_) return refuse(RefusalReason::kMissing, compiler_.error());
   const auto writer = native::compiler();
   if (!writer) return refuse(RefusalReason::kMissing, writer.error().saw);
   return (*writer)->cuda_variants(graph, region, options);
@@ -84,7 +98,8 @@ std::expected<Artifact, Refusal> NvrtcBackend::compile_conversion(const Conversi
 
 std::expected<Artifact, Refusal> NvrtcBackend::artifact_of(native::CudaProgram program,
                                                            const CompileOptions& options) const {
-  auto cubin = compiler_.compile(program.source, architecture_, options.accuracy != Accuracy::kStrict);
+  if (!compiler_) return refuse(RefusalReason::kMissing, compiler_.error());
+  auto cubin = compiler_->compile(program.source, architecture_, options.accuracy != Accuracy::kStrict);
   if (!cubin) return refuse(RefusalReason::kCompile, cubin.error());
   const StoredKernels stored{.source = std::move(program.source),
                              .cubin = *std::move(cubin),
@@ -107,10 +122,11 @@ std::vector<std::expected<Artifact, Refusal>> NvrtcBackend::compile(std::span<co
 }
 
 Result<std::unique_ptr<Kernel>> NvrtcBackend::load(const LoadRequest& request) {
-  const std::string expected = compatibility_of(architecture_);
-  if (request.artifact.compatibility != expected)
+  const int capability = device_->facts().capability;
+  if (!runs_on(request.artifact.compatibility, capability))
     return fail(ExitCode::kUnsupported, "backend/incompatible-artifact", info_.name,
-                std::string(request.artifact.compatibility), expected);
+                std::string(request.artifact.compatibility),
+                fmt::format("{}{} to {}", kCompatibility, capability / 10 * 10, capability));
   COLLAGE_TRY(StoredKernels stored, stored_kernels(request.artifact.bytes));
   if (request.artifact.workspace_bytes < stored.workspace_bytes)
     return fail(ExitCode::kBadInput, "backend/bad-artifact", info_.name, "a smaller workspace",

@@ -39,7 +39,7 @@ class NvrtcBackend final : public Backend, public DeviceExtension, public Format
                                                                     const CompileOptions& options) override;
 
  private:
-  /// Opens driver, GPU and compiler; why one of them is missing, in words.
+  /// Opens driver and GPU, which kernels need, and the compiler; why one of the former is missing, in words.
   [[nodiscard]] std::expected<void, std::string> open(const BackendOptions& options);
   [[nodiscard]] std::expected<Artifact, Refusal> compile_one(const CompileRequest& request,
                                                              const CompileOptions& options) const;
@@ -48,8 +48,8 @@ class NvrtcBackend final : public Backend, public DeviceExtension, public Format
 
   BackendInfo info_;
   std::unique_ptr<cuda::CudaDevice> device_;
-  NvrtcLibrary compiler_;
-  int architecture_ = 0;
+  std::expected<NvrtcLibrary, std::string> compiler_;  ///< why regions cannot be compiled
+  int architecture_ = 0;                               ///< that it compiles for
 };
 
 }  // namespace collage::nvrtc

@@ -70,6 +70,7 @@ std::expected<NvrtcLibrary, std::string> NvrtcLibrary::open(const std::string& p
   if (functions.version(&major, &minor) != 0 || functions.architecture_count(&count) != 0 || count < 0)
     return std::unexpected("NVRTC does not tell its version");
   made.version_ = fmt::format("{}.{}", major, minor);
+  made.major_ = static_cast<std::size_t>(major);
   made.architectures_.resize(static_cast<std::size_t>(count));
   if (functions.architectures(made.architectures_.data()) != 0)
     return std::unexpected("NVRTC does not tell its architectures");

@@ -18,6 +18,7 @@ class NvrtcLibrary {
 
   /// "13.0"
   [[nodiscard]] const std::string& version() const { return version_; }
+  [[nodiscard]] std::size_t major() const { return major_; }
   /// The newest architecture that it compiles for which a GPU of this compute capability runs: 90 for 9.0; 0: none.
   [[nodiscard]] int architecture_for(int capability) const;
   /// A cubin for the architecture. Without `fuses` products and sums are rounded apart.
@@ -43,6 +44,7 @@ class NvrtcLibrary {
 
   Functions functions_{};
   std::string version_;
+  std::size_t major_ = 0;
   std::vector<int> architectures_;
 };
 

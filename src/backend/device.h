@@ -39,12 +39,14 @@ class DeviceQueue {
   [[nodiscard]] virtual Result<void> copy_in(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
   /// From the device to home. Errors as wait().
   [[nodiscard]] virtual Result<void> copy_out(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
-  /// Nanoseconds that the device takes for so many runs of a call of this queue, without what the host adds at their
-  /// beginning and end. Without a device's clock: by the host's, with a wait(). Errors of the call and as wait().
+  /// Nanoseconds that the device takes for so many runs of a call of this queue, from the beginning of the first to the
+  /// end of the last. Without a device's clock: by the host's, with a wait(). Errors of the call and as wait().
   [[nodiscard]] virtual Result<std::int64_t> time(Call& call, std::int64_t runs);
   /// A call that queues at once what these calls of this queue would one after the other; null: there is no such way
   /// here. The calls outlive it; their buffers stay as they are. Errors of the calls.
   [[nodiscard]] virtual Result<std::unique_ptr<Call>> record(std::span<Call* const> calls);
+  /// What the device's own interface calls the queue, such as a CUstream; null: it has none.
+  [[nodiscard]] virtual void* native() const { return nullptr; }
 };
 
 /// Thread-safe.

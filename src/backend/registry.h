@@ -17,7 +17,7 @@ using BackendOptions = std::map<std::string, std::string>;
 
 /// The version of the table below, class Backend and its extensions: incremented with every change of their layout or
 /// virtual functions, so that a module built with another version is refused.
-inline constexpr std::uint32_t kModuleVersion = 7;
+inline constexpr std::uint32_t kModuleVersion = 8;
 
 /// The table that a module with its own class Backend exports through `const collage::BackendModule*
 /// collage_backend_module()`, with C linkage. A module with hooks exports collage_backend_hooks() instead (hooks.h).

@@ -74,15 +74,23 @@ class FloatGuard {
   std::size_t last_ = 0;
 };
 
+/// Nanoseconds of one run, by the clock that times the candidate's samples.
+Result<std::int64_t> timed_run(PriceRun& run, JobCandidate& candidate) {
+  if (candidate.trial->is_queued()) return run.time_guarded(candidate, 1);
+  const std::int64_t begin = monotonic_ns();
+  COLLAGE_TRY_VOID(run.run_guarded(candidate));
+  return monotonic_ns() - begin;
+}
+
 /// The median of a few runs that follow each other, with everything in the caches that fits; 0 when one fails, which
 /// the check to come will find.
 std::int64_t warm_ns(PriceRun& run, JobCandidate& candidate) {
   run.context.mark(candidate.index);
   std::vector<std::int64_t> samples;
   for (int warm_run = 0; warm_run <= kWarmRuns; ++warm_run) {
-    const std::int64_t begin = monotonic_ns();
-    if (!run.run_guarded(candidate)) return 0;
-    if (warm_run > 0) samples.push_back(std::max<std::int64_t>(1, monotonic_ns() - begin));
+    const auto ns = timed_run(run, candidate);
+    if (!ns) return 0;
+    if (warm_run > 0) samples.push_back(std::max<std::int64_t>(1, *ns));
   }
   return summarise(std::move(samples)).median_ns;
 }

@@ -1,7 +1,18 @@
 #include "measure/price_run.h"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
+
 namespace collage {
 namespace {
+
+/// Every candidate to come would fail in this process. A worker that dies is a fault of the candidate it is at: that
+/// one is refused, the others are asked for again.
+[[noreturn]] void end_worker(const std::string& why) {
+  fmt::print(stderr, "the device is lost: {}\n", why);
+  std::_Exit(EXIT_FAILURE);
+}
 
 std::unexpected<Error> threw(std::string what) {
   return fail(ExitCode::kUnsupported, "measure/threw", "run", "threw " + std::move(what));
@@ -24,6 +35,7 @@ void PriceRun::refuse(JobCandidate& candidate, RefusalReason reason, std::string
 
 void PriceRun::accept(JobCandidate& candidate, std::optional<TrialFailure> failed) {
   if (!failed) return;
+  if (failed->device_lost) end_worker(failed->refusal.detail);
   harmed |= failed->harmful;
   refuse(candidate, std::move(failed->refusal));
 }
@@ -40,7 +52,7 @@ template <class Work>
 auto PriceRun::guarded(Work&& work) -> decltype(work()) {
   try {
     auto done = work();
-    harmed |= !done && done.error().code == kDeviceLost;
+    if (!done && done.error().code == kDeviceLost) end_worker(done.error().saw);
     return done;
   } catch (const std::exception& exception) {
     harmed = true;

@@ -20,7 +20,7 @@ std::vector<Result<Timing>> sample_trials(std::size_t contenders, const TrialSam
   if (sampling.displaced_bytes > 0)
     subject.prepare = [&sampling, &displacer = bench.displacer(sampling.displaced_bytes)](std::size_t contender) {
       const Trial* const trial = sampling.trial_of(contender);
-      if (trial == nullptr) return;
+      if (trial == nullptr || trial->is_queued()) return;  // a device has caches of its own
       trial->displace(displacer);
       trial->touch();
     };

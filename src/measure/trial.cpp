@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "backend/extensions/device_extension.h"
 #include "backend/open_kernel.h"
@@ -19,6 +20,24 @@ TrialFailure failure(RefusalReason reason, std::string detail, bool harmful = fa
 }
 
 std::string text_of(const Error& error) { return fmt::format("{}: {}", error.code, error.saw); }
+
+/// Of an error of the backend or its device.
+TrialFailure failure(const char* what, const Error& error) {
+  const bool is_lost = error.code == kDeviceLost;
+  return {
+      .refusal = {.reason = error.code == "backend/out-of-memory" ? RefusalReason::kResources : RefusalReason::kCompile,
+                  .detail = fmt::format("{}: {}", what, text_of(error))},
+      .harmful = is_lost,
+      .device_lost = is_lost};
+}
+
+/// What lies behind each buffer at a device.
+constexpr std::size_t kGuardBytes = 256;
+std::array<std::byte, kGuardBytes> guard_pattern() {
+  std::array<std::byte, kGuardBytes> pattern{};
+  for (std::size_t i = 0; i < pattern.size(); ++i) pattern[i] = static_cast<std::byte>(0xA5 ^ (i * 31));
+  return pattern;
+}
 
 Comparison compare_exactly(const Tensor& seen, const Tensor& expected) {
   Comparison result;
@@ -75,14 +94,15 @@ std::optional<TrialFailure> Trial::prepare(FormatConverter& converter) {
 }
 
 Result<void> Trial::place_slots() {
-  std::size_t bytes = 0;
+  std::size_t bytes = kGuardBytes;
   for (std::vector<Slot>* slots : {&inputs_, &outputs_})
     for (Slot& slot : *slots) {
       slot.address = slot.bytes.data();
-      if (slot.port.port.place.location != kHome) bytes += aligned_up(slot.bytes.size());
+      if (slot.port.port.place.location != kHome) bytes += aligned_up(slot.bytes.size() + kGuardBytes);
     }
+  const bool has_slots = bytes > kGuardBytes;
   const bool is_home = spec_.backend->info().location == kHome;
-  if (is_home && bytes == 0) return {};
+  if (is_home && !has_slots) return {};
   Device* const device = device_of(*spec_.backend);
   if (device == nullptr)
     return fail(ExitCode::kUnsupported, "measure/no-device", spec_.backend->info().name, "no device",
@@ -94,10 +114,29 @@ Result<void> Trial::place_slots() {
     for (Slot& slot : *slots) {
       if (slot.port.port.place.location == kHome) continue;
       slot.address = next;
-      next += aligned_up(slot.bytes.size());
+      device_->guards.push_back(next + slot.bytes.size());
+      next += aligned_up(slot.bytes.size() + kGuardBytes);
     }
   device_->workspace = next;
+  device_->guards.push_back(next + workspace_.size());
+  return set_guards();
+}
+
+Result<void> Trial::set_guards() {
+  const auto pattern = guard_pattern();
+  for (std::byte* const guard : device_->guards)
+    COLLAGE_TRY_VOID(device_->place.queue->copy_in(guard, pattern.data(), pattern.size()));
   return {};
+}
+
+Result<bool> Trial::device_guards_hold() {
+  if (!device_) return true;
+  for (const std::byte* const guard : device_->guards) {
+    std::array<std::byte, kGuardBytes> seen{};
+    COLLAGE_TRY_VOID(device_->place.queue->copy_out(seen.data(), guard, seen.size()));
+    if (seen != guard_pattern()) return false;
+  }
+  return true;
 }
 
 std::unique_ptr<Call> Trial::make_transfer() {
@@ -107,8 +146,7 @@ std::unique_ptr<Call> Trial::make_transfer() {
 }
 
 std::optional<TrialFailure> Trial::load_and_bind() {
-  if (auto placed = place_slots(); !placed)
-    return failure(RefusalReason::kCompile, "device: " + text_of(placed.error()));
+  if (auto placed = place_slots(); !placed) return failure("device", placed.error());
   if (!spec_.artifact) {
     call_ = make_transfer();
     constants_ = ConstantBytes();
@@ -118,7 +156,7 @@ std::optional<TrialFailure> Trial::load_and_bind() {
   for (const Slot& slot : inputs_) request.inputs.push_back(slot.port.port);
   for (const Slot& slot : outputs_) request.outputs.push_back(slot.port.port);
   auto kernel = spec_.backend->load(request);
-  if (!kernel) return failure(RefusalReason::kCompile, "load: " + text_of(kernel.error()));
+  if (!kernel) return failure("load", kernel.error());
   kernel_ = std::move(*kernel);
   constants_ = kernel_->packed_constants();
   if (constants_)
@@ -145,7 +183,7 @@ std::optional<TrialFailure> Trial::bind() {
   if (is_open && open == nullptr)
     return failure(RefusalReason::kShape, "bind: a kernel of fixed shapes for inputs of open shape");
   auto call = is_open ? open->bind_at(buffers, extents) : kernel_->bind(buffers);
-  if (!call) return failure(RefusalReason::kCompile, "bind: " + text_of(call.error()));
+  if (!call) return failure("bind", call.error());
   call_ = std::move(*call);
   return std::nullopt;
 }
@@ -158,7 +196,7 @@ std::optional<TrialFailure> Trial::move_inputs() {
     extents.push_back(slot.type.extents());
   }
   const auto moved = call_->move_inputs(addresses, extents);
-  if (!moved) return failure(RefusalReason::kCompile, "move inputs: " + text_of(moved.error()));
+  if (!moved) return failure("move inputs", moved.error());
   return *moved ? std::nullopt : bind();
 }
 
@@ -211,8 +249,7 @@ std::optional<TrialFailure> Trial::load_inputs(const InputSet* set, FormatConver
 }
 
 std::optional<TrialFailure> Trial::send() {
-  if (auto sent = copy_ports(Direction::kIn); !sent)
-    return failure(RefusalReason::kCompile, "device: " + text_of(sent.error()));
+  if (auto sent = copy_ports(Direction::kIn); !sent) return failure("device", sent.error());
   return std::nullopt;
 }
 
@@ -234,16 +271,15 @@ std::optional<TrialFailure> Trial::check(FormatConverter& converter, const Input
   const auto ran = guard([&] { return run(); });
   checked_ns_ = monotonic_ns() - begin;
   if (!ran) return failure(RefusalReason::kCompile, "threw while running: " + ran.error(), true);
-  if (!*ran) return failure(RefusalReason::kCompile, "run: " + text_of(ran->error()), ran->error().code == kDeviceLost);
-  if (auto seen = copy_ports(Direction::kOut); !seen)
-    return failure(RefusalReason::kCompile, "device: " + text_of(seen.error()));
+  if (!*ran) return failure("run", ran->error());
+  if (auto seen = copy_ports(Direction::kOut); !seen) return failure("device", seen.error());
   if (auto failed = judge_memory()) return failed;
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     if (auto failed = judge_output(i, converter)) return failed;
   return std::nullopt;
 }
 
-std::optional<TrialFailure> Trial::judge_memory() const {
+std::optional<TrialFailure> Trial::judge_memory() {
   for (const Slot& slot : inputs_) {
     if (!slot.bytes.guards_hold() || hash_bytes(slot.bytes.data(), slot.bytes.size()) != slot.hash)
       return failure(RefusalReason::kWrongResult, "wrote to its input " + slot.port.port.name, true);
@@ -252,6 +288,9 @@ std::optional<TrialFailure> Trial::judge_memory() const {
     if (!slot.bytes.guards_hold())
       return failure(RefusalReason::kWrongResult, "wrote outside its output " + slot.port.port.name, true);
   if (!workspace_.guards_hold()) return failure(RefusalReason::kWrongResult, "wrote outside its workspace", true);
+  const auto held = device_guards_hold();
+  if (!held) return failure("device", held.error());
+  if (!*held) return failure(RefusalReason::kWrongResult, "wrote outside its buffers on the device", true);
   return std::nullopt;
 }
 
@@ -277,7 +316,7 @@ std::optional<TrialFailure> Trial::judge_output(std::size_t index, FormatConvert
   const TrialPort& port = outputs_[index].port;
   const auto seen = guard([&] { return seen_output(index, converter); });
   if (!seen) return failure(RefusalReason::kCompile, "threw while giving its output: " + seen.error(), true);
-  if (!*seen) return failure(RefusalReason::kCompile, "output: " + text_of(seen->error()));
+  if (!*seen) return failure("output", seen->error());
   const Comparison comparison = compared(index, **seen);
   if (comparison.ok) return std::nullopt;
   const std::string inputs = loaded_ == nullptr ? "" : " of " + loaded_->name + " inputs";

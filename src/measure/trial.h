@@ -44,6 +44,7 @@ struct TrialSpec {
 struct TrialFailure {
   Refusal refusal;
   bool harmful = false;
+  bool device_lost = false;  ///< nothing on the device works any more in this process
 };
 
 class Trial {
@@ -87,10 +88,11 @@ class Trial {
     std::byte* address = nullptr;            ///< where the kernel reads or writes
     std::unique_ptr<const PlainValue> held;  ///< an input of a held type, in place of bytes
   };
-  /// Memory for all ports and the workspace at a device.
+  /// Memory for all ports and the workspace at a device, with a guard behind each.
   struct AtDevice {
     DevicePlace place;
     std::byte* workspace = nullptr;
+    std::vector<std::byte*> guards = {};
   };
 
   explicit Trial(TrialSpec spec) : spec_(std::move(spec)) {}
@@ -104,7 +106,11 @@ class Trial {
   [[nodiscard]] std::unique_ptr<Call> make_transfer();
   /// Between the copies at home and the device, where there is one.
   [[nodiscard]] Result<void> copy_ports(Direction direction);
-  [[nodiscard]] std::optional<TrialFailure> judge_memory() const;
+  /// Writes the guards at the device.
+  [[nodiscard]] Result<void> set_guards();
+  /// Whether they are as they were written. Errors of the device.
+  [[nodiscard]] Result<bool> device_guards_hold();
+  [[nodiscard]] std::optional<TrialFailure> judge_memory();
   [[nodiscard]] std::optional<TrialFailure> load_inputs(const InputSet* set, FormatConverter& converter);
   /// What is at home to the device, where there is one.
   [[nodiscard]] std::optional<TrialFailure> send();

@@ -11,23 +11,16 @@ namespace collage::cuda {
 namespace {
 
 constexpr unsigned kStreamOfItsOwn = 1;  // CU_STREAM_NON_BLOCKING
-constexpr int kCaptureThread = 1;        // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-constexpr int kPoolKeeps = 4;            // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-/// Memory that the pool keeps for the next allocation.
-constexpr std::uint64_t kKeptBytes = std::uint64_t{1} << 30;
+constexpr int kCaptureRelaxed = 2;       // CU_STREAM_CAPTURE_MODE_RELAXED: the stream is nobody else's
 /// A piece of a copy. Two of them are pinned by each queue that copies.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
 class CudaMemory final : public DeviceMemory {
  public:
-  CudaMemory(CudaDevice& device, DeviceAddress address, bool is_pooled)
-      : device_(device), address_(address), is_pooled_(is_pooled) {}
+  CudaMemory(CudaDevice& device, DeviceAddress address) : device_(device), address_(address) {}
+  /// The driver waits for what is under way.
   ~CudaMemory() override {
-    if (!device_.use()) return;
-    if (is_pooled_)
-      (void)device_.driver().free_in_order(address_, nullptr);
-    else
-      (void)device_.driver().free(address_);
+    if (const auto current = device_.use()) (void)device_.driver().free(address_);
   }
   CudaMemory(const CudaMemory&) = delete;
   CudaMemory& operator=(const CudaMemory&) = delete;
@@ -37,7 +30,6 @@ class CudaMemory final : public DeviceMemory {
  private:
   CudaDevice& device_;
   DeviceAddress address_;
-  bool is_pooled_;
 };
 
 /// A graph that was recorded on a queue.
@@ -45,13 +37,13 @@ class GraphCall final : public Call {
  public:
   GraphCall(CudaDevice& device, Handle stream, Handle graph) : device_(device), stream_(stream), graph_(graph) {}
   ~GraphCall() override {
-    if (device_.use()) (void)device_.driver().end_executable_graph(graph_);
+    if (const auto current = device_.use()) (void)device_.driver().end_executable_graph(graph_);
   }
   GraphCall(const GraphCall&) = delete;
   GraphCall& operator=(const GraphCall&) = delete;
 
   Result<void> run() override {
-    COLLAGE_TRY_VOID(device_.use());
+    COLLAGE_TRY(const CurrentContext current, device_.use());
     return device_.driver().check(device_.driver().launch_graph(graph_, stream_), "start a graph");
   }
 
@@ -65,7 +57,8 @@ class CudaQueue final : public DeviceQueue {
  public:
   CudaQueue(CudaDevice& device, Handle stream) : device_(device), driver_(device.driver()), stream_(stream) {}
   ~CudaQueue() override {
-    if (!device_.use()) return;
+    const auto current = device_.use();
+    if (!current) return;
     (void)driver_.wait_stream(stream_);
     for (Piece& piece : pieces_) {
       if (piece.bytes != nullptr) (void)driver_.free_host(piece.bytes);
@@ -78,14 +71,15 @@ class CudaQueue final : public DeviceQueue {
   CudaQueue(const CudaQueue&) = delete;
   CudaQueue& operator=(const CudaQueue&) = delete;
 
-  [[nodiscard]] Handle stream() const { return stream_; }
+  [[nodiscard]] void* native() const override { return stream_; }
 
   Result<void> wait() override {
-    COLLAGE_TRY_VOID(device_.use());
+    COLLAGE_TRY(const CurrentContext current, device_.use());
     return driver_.check(driver_.wait_stream(stream_), "wait for a stream");
   }
 
   Result<void> copy_in(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    COLLAGE_TRY(const CurrentContext current, device_.use());
     COLLAGE_TRY_VOID(prepare_copies());
     for (std::size_t done = 0; done < bytes; done += kPieceBytes) {
       Piece& piece = pieces_[done / kPieceBytes % pieces_.size()];
@@ -99,6 +93,7 @@ class CudaQueue final : public DeviceQueue {
   }
 
   Result<void> copy_out(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    COLLAGE_TRY(const CurrentContext current, device_.use());
     COLLAGE_TRY_VOID(prepare_copies());
     // The copy of one piece is queued before the piece before it is taken.
     const std::size_t count = (bytes + kPieceBytes - 1) / kPieceBytes;
@@ -109,10 +104,13 @@ class CudaQueue final : public DeviceQueue {
     return wait();
   }
 
+  /// Before the first run memory is filled that leaves nothing in the GPU's last cache, as the rest of a model would;
+  /// meanwhile the host queues the run, so that the GPU does not wait for it.
   Result<std::int64_t> time(Call& call, std::int64_t runs) override {
-    COLLAGE_TRY_VOID(device_.use());
+    COLLAGE_TRY(const CurrentContext current, device_.use());
     for (Handle* event : {&begin_, &end_})
       if (*event == nullptr) COLLAGE_TRY_VOID(driver_.check(driver_.make_event(event, 0), "make an event"));
+    COLLAGE_TRY_VOID(empty_cache());
     COLLAGE_TRY_VOID(driver_.check(driver_.record_event(begin_, stream_), "record an event"));
     for (std::int64_t i = 0; i < runs; ++i) COLLAGE_TRY_VOID(call.run());
     COLLAGE_TRY_VOID(driver_.check(driver_.record_event(end_, stream_), "record an event"));
@@ -122,22 +120,25 @@ class CudaQueue final : public DeviceQueue {
     return std::llround(static_cast<double>(ms) * 1e6);
   }
 
+  /// Null where some call cannot be recorded: it is then run by itself.
   Result<std::unique_ptr<Call>> record(std::span<Call* const> calls) override {
-    COLLAGE_TRY_VOID(device_.use());
-    COLLAGE_TRY_VOID(driver_.check(driver_.begin_capture(stream_, kCaptureThread), "begin a graph"));
+    COLLAGE_TRY(const CurrentContext current, device_.use());
+    COLLAGE_TRY_VOID(driver_.check(driver_.begin_capture(stream_, kCaptureRelaxed), "begin a graph"));
     Result<void> done;
     for (Call* const call : calls)
       if (done) done = call->run();
     // The stream has to leave its capture in any case.
     Handle graph = nullptr;
     const Result<void> ended = driver_.check(driver_.end_capture(stream_, &graph), "end a graph");
-    if (!done) return std::unexpected(std::move(done).error());
-    COLLAGE_TRY_VOID(ended);
     Handle executable = nullptr;
-    const Result<void> made = driver_.check(driver_.make_executable_graph(&executable, graph, 0), "make a graph");
-    (void)driver_.end_graph(graph);
-    COLLAGE_TRY_VOID(made);
-    return std::make_unique<GraphCall>(device_, stream_, executable);
+    if (done && ended)
+      done = driver_.check(driver_.make_executable_graph(&executable, graph, 0), "make a graph");
+    else if (done)
+      done = ended;
+    if (graph != nullptr) (void)driver_.end_graph(graph);
+    if (done) return std::make_unique<GraphCall>(device_, stream_, executable);
+    if (done.error().code == kDeviceLost) return std::unexpected(std::move(done).error());
+    return nullptr;
   }
 
  private:
@@ -149,7 +150,6 @@ class CudaQueue final : public DeviceQueue {
   static DeviceAddress address(const std::byte* of) { return reinterpret_cast<DeviceAddress>(of); }
 
   Result<void> prepare_copies() {
-    COLLAGE_TRY_VOID(device_.use());
     for (Piece& piece : pieces_) {
       if (piece.bytes == nullptr)
         COLLAGE_TRY_VOID(driver_.check(driver_.allocate_host(&piece.bytes, kPieceBytes, 0), "pin memory"));
@@ -176,9 +176,20 @@ class CudaQueue final : public DeviceQueue {
     return {};
   }
 
+  Result<void> empty_cache() {
+    const auto bytes = static_cast<std::size_t>(2 * device_.facts().cache_bytes);
+    if (bytes == 0) return {};
+    if (!other_) {
+      COLLAGE_TRY(other_, device_.allocate(bytes));
+    }
+    return driver_.check(driver_.fill(address(other_->data()), 0, bytes / sizeof(std::uint32_t), stream_),
+                         "fill memory");
+  }
+
   CudaDevice& device_;
   const Driver& driver_;
   Handle stream_;
+  std::unique_ptr<DeviceMemory> other_;  ///< as large as two of the GPU's last caches
   std::array<Piece, 2> pieces_;
   Handle begin_ = nullptr;
   Handle end_ = nullptr;
@@ -187,7 +198,7 @@ class CudaQueue final : public DeviceQueue {
 }  // namespace
 
 std::string GpuFacts::print() const {
-  return fmt::format("{} {}.{} driver {}.{}", name, capability / 10, capability % 10, driver_version / 1000,
+  return fmt::format("{} {}.{} CUDA {}.{}", name, capability / 10, capability % 10, driver_version / 1000,
                      driver_version % 1000 / 10);
 }
 
@@ -210,8 +221,7 @@ std::expected<GpuFacts, std::string> facts_of(const Driver& driver, int ordinal)
   facts.name = name.data();
   facts.bytes = static_cast<std::int64_t>(bytes);
   facts.capability = attribute(Attribute::kCapabilityMajor) * 10 + attribute(Attribute::kCapabilityMinor);
-  facts.multiprocessors = attribute(Attribute::kMultiprocessors);
-  facts.has_pools = attribute(Attribute::kMemoryPools) != 0;
+  facts.cache_bytes = attribute(Attribute::kCacheBytes);
   return facts;
 }
 
@@ -222,38 +232,29 @@ Result<void> CudaDevice::retain() {
   Handle context = nullptr;
   COLLAGE_TRY_VOID(driver_.check(driver_.device(&device, facts_.ordinal), "find the GPU"));
   COLLAGE_TRY_VOID(driver_.check(driver_.primary_context(&context, device), "make a context"));
-  Handle pool = nullptr;
-  std::uint64_t kept = kKeptBytes;
-  uses_pool_ = facts_.has_pools && driver_.default_pool(&pool, device) == kSuccess &&
-               driver_.set_pool(pool, kPoolKeeps, &kept) == kSuccess;
   context_ = context;
   return {};
 }
 
-Result<void> CudaDevice::use() {
+Result<CurrentContext> CudaDevice::use() {
   if (context_ == nullptr) COLLAGE_TRY_VOID(retain());
-  return driver_.check(driver_.use_context(context_), "use the context");
+  COLLAGE_TRY_VOID(driver_.check(driver_.push_context(context_), "use the context"));
+  return CurrentContext(driver_);
 }
 
 Result<std::unique_ptr<DeviceMemory>> CudaDevice::allocate(std::size_t bytes) {
-  COLLAGE_TRY_VOID(use());
+  COLLAGE_TRY(const CurrentContext current, use());
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   DeviceAddress address = 0;
-  const Code code = uses_pool_ ? driver_.allocate_in_order(&address, size, nullptr) : driver_.allocate(&address, size);
-  COLLAGE_TRY_VOID(driver_.check(code, fmt::format("allocate {} bytes", size).c_str()));
-  auto memory = std::make_unique<CudaMemory>(*this, address, uses_pool_);
-  // Other streams may use it from here on.
-  if (uses_pool_) COLLAGE_TRY_VOID(driver_.check(driver_.wait_stream(nullptr), "wait for an allocation"));
-  return memory;
+  COLLAGE_TRY_VOID(driver_.check(driver_.allocate(&address, size), fmt::format("allocate {} bytes", size).c_str()));
+  return std::make_unique<CudaMemory>(*this, address);
 }
 
 Result<std::unique_ptr<DeviceQueue>> CudaDevice::make_queue() {
-  COLLAGE_TRY_VOID(use());
+  COLLAGE_TRY(const CurrentContext current, use());
   Handle stream = nullptr;
   COLLAGE_TRY_VOID(driver_.check(driver_.make_stream(&stream, kStreamOfItsOwn), "make a stream"));
   return std::make_unique<CudaQueue>(*this, stream);
 }
-
-Handle stream_of(DeviceQueue& queue) { return static_cast<CudaQueue&>(queue).stream(); }
 
 }  // namespace collage::cuda

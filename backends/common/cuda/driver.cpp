@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kSystemDriver = "libcuda.so.1";
 
 /// Codes after which a context takes no more work: faults of kernels, and a context that is gone.
-constexpr std::array kLost = {201, 214, 219, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
+constexpr std::array kLost = {201, 214, 219, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
 
 /// Finds functions of a library, and keeps the first name that it lacks.
 class Finder {
@@ -48,13 +48,12 @@ std::string find_all(void* library, Driver& driver) {
   finder.find(driver.device_attribute, "cuDeviceGetAttribute");
   finder.find(driver.device_memory, "cuDeviceTotalMem_v2");
   finder.find(driver.primary_context, "cuDevicePrimaryCtxRetain");
-  finder.find(driver.use_context, "cuCtxSetCurrent");
-  finder.find(driver.default_pool, "cuDeviceGetDefaultMemPool");
-  finder.find(driver.set_pool, "cuMemPoolSetAttribute");
+  finder.find(driver.push_context, "cuCtxPushCurrent_v2");
+  finder.find(driver.pop_context, "cuCtxPopCurrent_v2");
+  finder.find(driver.wait_context, "cuCtxSynchronize");
   finder.find(driver.allocate, "cuMemAlloc_v2");
   finder.find(driver.free, "cuMemFree_v2");
-  finder.find(driver.allocate_in_order, "cuMemAllocAsync");
-  finder.find(driver.free_in_order, "cuMemFreeAsync");
+  finder.find(driver.fill, "cuMemsetD32Async");
   finder.find(driver.allocate_host, "cuMemHostAlloc");
   finder.find(driver.free_host, "cuMemFreeHost");
   finder.find(driver.copy_in, "cuMemcpyHtoDAsync_v2");
@@ -62,6 +61,7 @@ std::string find_all(void* library, Driver& driver) {
   finder.find(driver.make_stream, "cuStreamCreate");
   finder.find(driver.end_stream, "cuStreamDestroy_v2");
   finder.find(driver.wait_stream, "cuStreamSynchronize");
+  finder.find(driver.query_stream, "cuStreamQuery");
   finder.find(driver.make_event, "cuEventCreate");
   finder.find(driver.end_event, "cuEventDestroy_v2");
   finder.find(driver.record_event, "cuEventRecord");
@@ -109,6 +109,12 @@ Result<void> Driver::check(Code code, const char* what) const {
   if (code == kOutOfMemory) return fail(ExitCode::kLimit, "backend/out-of-memory", "cuda", saw, "less memory");
   const bool is_lost = std::ranges::find(kLost, code) != kLost.end();
   return fail(ExitCode::kUnsupported, is_lost ? kDeviceLost : "backend/library-failed", "cuda", saw);
+}
+
+Error Driver::behind(Error error, Handle stream) const {
+  const Code code = query_stream(stream);
+  if (std::ranges::find(kLost, code) == kLost.end()) return error;
+  return check(code, error.saw.c_str()).error();
 }
 
 std::expected<const Driver*, std::string> open_driver(const std::string& path) {

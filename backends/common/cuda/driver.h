@@ -1,6 +1,6 @@
 // NVIDIA's driver in this process, opened at run time, so that nothing of CUDA is needed to build or to start.
 // In:  the driver's library. Out: its functions; their codes as errors.
-// Threads: all functions may be called from any thread; a context is current for one thread (CudaContext::use).
+// Threads: all functions may be called from any thread; a context is current for one thread (CudaDevice::use).
 // Source: CUDA Driver API of CUDA 13.0, whose types and numbers are declared here; names with _v2 are what its header
 //       makes of the plain ones.
 #pragma once
@@ -23,7 +23,7 @@ inline constexpr Code kSuccess = 0;
 inline constexpr Code kOutOfMemory = 2;
 
 /// Attributes of a device: the driver's numbers.
-enum class Attribute : int { kMultiprocessors = 16, kCapabilityMajor = 75, kCapabilityMinor = 76, kMemoryPools = 115 };
+enum class Attribute : int { kCacheBytes = 38, kCapabilityMajor = 75, kCapabilityMinor = 76 };
 
 /// The functions that are used. Every one returns a code.
 struct Driver {
@@ -37,13 +37,12 @@ struct Driver {
   Code (*device_attribute)(int* value, Attribute attribute, int device) = nullptr;
   Code (*device_memory)(std::size_t* bytes, int device) = nullptr;
   Code (*primary_context)(Handle* context, int device) = nullptr;
-  Code (*use_context)(Handle context) = nullptr;
-  Code (*default_pool)(Handle* pool, int device) = nullptr;
-  Code (*set_pool)(Handle pool, int attribute, void* value) = nullptr;
+  Code (*push_context)(Handle context) = nullptr;
+  Code (*pop_context)(Handle* context) = nullptr;
+  Code (*wait_context)() = nullptr;
   Code (*allocate)(DeviceAddress* address, std::size_t bytes) = nullptr;
   Code (*free)(DeviceAddress address) = nullptr;
-  Code (*allocate_in_order)(DeviceAddress* address, std::size_t bytes, Handle stream) = nullptr;
-  Code (*free_in_order)(DeviceAddress address, Handle stream) = nullptr;
+  Code (*fill)(DeviceAddress address, unsigned word, std::size_t words, Handle stream) = nullptr;
   Code (*allocate_host)(void** address, std::size_t bytes, unsigned flags) = nullptr;
   Code (*free_host)(void* address) = nullptr;
   Code (*copy_in)(DeviceAddress to, const void* from, std::size_t bytes, Handle stream) = nullptr;
@@ -51,6 +50,7 @@ struct Driver {
   Code (*make_stream)(Handle* stream, unsigned flags) = nullptr;
   Code (*end_stream)(Handle stream) = nullptr;
   Code (*wait_stream)(Handle stream) = nullptr;
+  Code (*query_stream)(Handle stream) = nullptr;
   Code (*make_event)(Handle* event, unsigned flags) = nullptr;
   Code (*end_event)(Handle event) = nullptr;
   Code (*record_event)(Handle event, Handle stream) = nullptr;
@@ -71,6 +71,8 @@ struct Driver {
   /// An error unless the code is success: backend/out-of-memory, backend/device-lost after which the process is of no
   /// use for the device, else backend/library-failed. `what` says what was tried.
   [[nodiscard]] Result<void> check(Code code, const char* what) const;
+  /// For a library's own error on this stream: the loss of the device, when that is behind it.
+  [[nodiscard]] Error behind(Error error, Handle stream) const;
 };
 
 /// Opens the driver and starts it, once for each path; "" is the system's own. Never closed. Empty-handed: why, in

@@ -18,7 +18,7 @@ std::string fault_of(const BackendOptions& options, std::span<const std::string_
   for (const auto& [name, value] : options)
     if (std::ranges::find(known, name) == known.end())
       return fmt::format("unknown option {}; allowed {}", name, fmt::join(known, ", "));
-  if (options.contains("device") && !number_in<unsigned>(options.at("device")))
+  if (options.contains("device") && !number_in<std::uint16_t>(options.at("device")))
     return "device=" + options.at("device") + "; allowed the number of a GPU";
   return {};
 }
@@ -43,6 +43,12 @@ std::expected<std::unique_ptr<CudaDevice>, std::string> open_gpu(const BackendOp
   info.devices = {info.location};
   info.location_bytes = facts->bytes;
   return std::make_unique<CudaDevice>(**driver, *facts);
+}
+
+std::string fault_of_version(const std::string& library, std::size_t major, const GpuFacts& facts) {
+  const auto runs = static_cast<std::size_t>(facts.driver_version / 1000);
+  if (major <= runs) return {};
+  return fmt::format("{0} of CUDA {1} needs a driver of CUDA {1}; this one runs CUDA {2}", library, major, runs);
 }
 
 }  // namespace collage::cuda

@@ -22,4 +22,7 @@ namespace collage::cuda {
                                                                                std::span<const std::string_view> more,
                                                                                BackendInfo& info);
 
+/// Why a library of this major version of CUDA does not run on the driver; empty when it does.
+[[nodiscard]] std::string fault_of_version(const std::string& library, std::size_t major, const GpuFacts& facts);
+
 }  // namespace collage::cuda

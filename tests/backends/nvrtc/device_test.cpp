@@ -24,7 +24,7 @@ std::unique_ptr<cuda::CudaDevice> make_device() {
 class CopyCall final : public Call {
  public:
   CopyCall(cuda::CudaDevice& device, DeviceQueue& queue, void* host, const std::byte* from)
-      : device_(device), stream_(cuda::stream_of(queue)), host_(host), from_(from) {}
+      : device_(device), stream_(queue.native()), host_(host), from_(from) {}
   Result<void> run() override {
     return device_.driver().check(
         device_.driver().copy_out(host_, reinterpret_cast<cuda::DeviceAddress>(from_), 1, stream_), "copy");

@@ -3,7 +3,7 @@
 
 #include "backend/registry.h"
 #include "tests/support/cuda/on_host.h"
-#include "tests/support/scoped_variable.h"
+#include "tests/support/written_graph.h"
 
 namespace collage::test {
 namespace {
@@ -23,9 +23,11 @@ TEST(NvrtcInstance, NamesTheDriverThatIsNotHere) {
   EXPECT_THAT(unusable("nvrtc:driver=/nowhere/libcuda.so.1"), HasSubstr("no NVIDIA driver: /nowhere/libcuda.so.1"));
 }
 
-TEST(NvrtcInstance, NamesTheCompilerThatIsNotHere) {
-  EXPECT_THAT(unusable("nvrtc:compiler=/nowhere/libnvrtc.so,driver=" + cuda_on_host()),
-              HasSubstr("no NVRTC: /nowhere/libnvrtc.so"));
+TEST(NvrtcInstance, WithoutACompilerItRunsPlansAndRefusesRegions) {
+  const std::string instance = "nvrtc:compiler=/nowhere/libnvrtc.so,driver=" + cuda_on_host();
+  EXPECT_EQ(unusable(instance), "");
+  EXPECT_THAT(refusal_of(instance, "graph(%x: f32[3]) -> (%z) { %z: f32[3] = Relu(%x) }"),
+              HasSubstr("missing: no NVRTC: /nowhere/libnvrtc.so"));
 }
 
 TEST(NvrtcInstance, NamesAGpuThatIsNotHere) {
@@ -44,7 +46,7 @@ TEST(NvrtcInstance, TellsWhatItIs) {
   const BackendInfo& info = (*backend)->info();
   EXPECT_EQ(info.location, "cuda");
   EXPECT_EQ(info.version, "13.0");
-  EXPECT_THAT(info.build, HasSubstr("processor in place of a GPU 9.0 driver 13.0"));
+  EXPECT_THAT(info.build, HasSubstr("processor in place of a GPU 9.0 CUDA 13.0"));
   EXPECT_EQ(info.location_bytes, std::int64_t{4} << 30);
 }
 

@@ -135,7 +135,9 @@ int cublasLtMatmul(void*, void* description, const void* alpha, const void* a, v
                    void* layout_b, const void* beta, const void* c, void* layout_c, void* d, void* layout_d,
                    const std::uint64_t* algorithm, void* workspace, std::size_t workspace_bytes, void* stream) {
   if (algorithm[0] != 1000 && algorithm[0] != 1001) return kInvalidValue;
-  if (algorithm[0] == 1001 && (workspace == nullptr || workspace_bytes < 512)) return kInvalidValue;
+  if (algorithm[0] == 1001 &&
+      (reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0 || workspace == nullptr || workspace_bytes < 512))
+    return kInvalidValue;
   const auto layout = [](void* handle) { return *static_cast<Layout*>(handle); };
   const Layout all[] = {layout(layout_a), layout(layout_b), layout(layout_d)};
   const Description& how = *static_cast<Description*>(description);

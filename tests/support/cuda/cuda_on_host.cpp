@@ -23,7 +23,9 @@ constexpr int kSuccess = 0;
 constexpr int kInvalidValue = 1;
 constexpr int kOutOfMemory = 2;
 constexpr int kNotFound = 500;
+constexpr int kNotReady = 600;
 constexpr int kLaunchFailed = 719;
+constexpr int kCaptured = 900;  ///< not allowed while a stream is recorded
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kMostParameters = 16;
 
@@ -235,7 +237,7 @@ int cuDeviceGetName(char* name, int bytes, int) {
   return std::strncpy(name, "processor in place of a GPU", static_cast<std::size_t>(bytes)), kSuccess;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
-  *value = attribute == 75 ? 9 : attribute == 76 ? 0 : 1;
+  *value = attribute == 75 ? 9 : attribute == 38 ? 4096 : 0;
   return kSuccess;
 }
 int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
@@ -244,9 +246,11 @@ int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
 }
 int cuDeviceTotalMem_v2(std::size_t* bytes, int) { return *bytes = memory_bytes(), kSuccess; }
 int cuDevicePrimaryCtxRetain(void** context, int) { return *context = &gpu(), kSuccess; }
-int cuCtxSetCurrent(void*) { return gpu().lost; }
-int cuDeviceGetDefaultMemPool(void** pool, int) { return *pool = &gpu(), kSuccess; }
-int cuMemPoolSetAttribute(void*, int, void*) { return kSuccess; }
+/// Contexts that are current for this thread.
+thread_local int depth = 0;
+int cuCtxPushCurrent_v2(void*) { return ++depth, kSuccess; }
+int cuCtxPopCurrent_v2(void**) { return --depth >= 0 ? kSuccess : kInvalidValue; }
+int cuCtxSynchronize() { return gpu().lost; }
 
 int cuMemAlloc_v2(Address* address, std::size_t bytes) {
   const std::scoped_lock lock(gpu().mutex);
@@ -270,8 +274,6 @@ int cuMemFree_v2(Address address) {
   gpu().blocks.erase(found);
   return kSuccess;
 }
-int cuMemAllocAsync(Address* address, std::size_t bytes, void*) { return cuMemAlloc_v2(address, bytes); }
-int cuMemFreeAsync(Address address, void*) { return cuMemFree_v2(address); }
 int cuMemHostAlloc(void** address, std::size_t bytes, unsigned) {
   *address = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
   return *address != nullptr ? kSuccess : kOutOfMemory;
@@ -297,11 +299,27 @@ int cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t bytes, void* stream
   });
 }
 
+int cuMemsetD32Async(Address to, unsigned word, std::size_t words, void* stream) {
+  const std::scoped_lock lock(gpu().mutex);
+  return add(stream_of(stream), [=] {
+    std::byte* const target = backing_of(to);
+    if (target == nullptr) return kInvalidValue;
+    for (std::size_t i = 0; i < words; ++i) std::memcpy(target + i * sizeof word, &word, sizeof word);
+    return kSuccess;
+  });
+}
 int cuStreamCreate(void** stream, unsigned) { return *stream = new Stream, kSuccess; }
 int cuStreamDestroy_v2(void* stream) { return delete static_cast<Stream*>(stream), kSuccess; }
+int cuStreamQuery(void* handle) {
+  const std::scoped_lock lock(gpu().mutex);
+  const Stream& stream = stream_of(handle);
+  if (gpu().lost != kSuccess) return gpu().lost;
+  return stream.done == stream.items.size() ? kSuccess : kNotReady;
+}
 int cuStreamSynchronize(void* handle) {
   const std::scoped_lock lock(gpu().mutex);
   Stream& stream = stream_of(handle);
+  if (stream.captures) return kCaptured;
   return finish(stream, stream.items.size());
 }
 

@@ -1,7 +1,7 @@
 // Regions as CUDA C: which strategies' tensor code kernels of a GPU are written from.
 // In:  a graph, a region, a variant. Out: variants; a CudaProgram.
 // How: strategies see a machine whose vectors have one number, so that no sum is cut into lanes. Variants are those of
-//       the strategies, each with two sizes of blocks: "rows.plain@128".
+//       the strategies; where sums may be few and long they have two forms: "rows.plain@threads", "rows.plain@blocks".
 #pragma once
 
 #include <expected>

@@ -15,15 +15,34 @@ using Halide::Internal::Function;
 using Halide::Internal::Interval;
 using Halide::Internal::simplify;
 
-/// What is called and is a Func, with the arguments of each call.
+/// Calls of Funcs and reads of inputs, with the arguments of each.
 class CollectCalls final : public Halide::Internal::IRVisitor {
  public:
   using Halide::Internal::IRVisitor::visit;
   void visit(const Call* op) override {
     IRVisitor::visit(op);
     if (op->call_type == Call::Halide) calls.emplace_back(op->name, op->args);
+    if (op->call_type == Call::Image) reads.emplace_back(op->name, op->args);
   }
   std::vector<std::pair<std::string, std::vector<Expr>>> calls;
+  std::vector<std::pair<std::string, std::vector<Expr>>> reads;
+};
+
+/// What names stand for in place of the names: bounds look at expressions without their surroundings.
+class WithoutLets final : public Halide::Internal::IRGraphMutator {
+ public:
+  using Halide::Internal::IRGraphMutator::visit;
+  Expr visit(const Halide::Internal::Let* op) override {
+    values_[op->name] = mutate(op->value);
+    return mutate(op->body);
+  }
+  Expr visit(const Halide::Internal::Variable* op) override {
+    const auto found = values_.find(op->name);
+    return found != values_.end() ? found->second : Expr(op);
+  }
+
+ private:
+  std::map<std::string, Expr> values_;
 };
 
 /// Other expressions in place of variables, all at once.
@@ -101,8 +120,20 @@ void join(std::optional<Span>& whole, const Span& part) {
 
 using Spans = std::vector<std::optional<Span>>;
 
+/// Extents of inputs by name, innermost first.
+using Inputs = std::map<std::string, Extents>;
+
+/// Both sides of a choice are computed, so every read must lie inside of its input.
+bool lies_inside(const std::vector<Expr>& arguments, const Extents& extents, const Ranges& ranges) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto span = span_of(arguments[i], ranges);
+    if (!span || span->least < 0 || span->least + span->extent > extents[i]) return false;
+  }
+  return true;
+}
+
 /// Widens the domains of what a definition of a stage calls by what it reads there.
-std::expected<void, Refusal> widen(const Definition& definition, const Stage& stage,
+std::expected<void, Refusal> widen(const Definition& definition, const Stage& stage, const Inputs& inputs,
                                    std::map<std::string, Spans>& domains) {
   const auto variables = spans_of(definition.schedule().rvars());
   if (!variables) return std::unexpected(variables.error());
@@ -112,6 +143,13 @@ std::expected<void, Refusal> widen(const Definition& definition, const Stage& st
     add_range(ranges, definition.schedule().rvars()[i].var, (*variables)[i]);
   CollectCalls found;
   definition.accept(&found);
+  for (const auto& [name, arguments] : found.reads) {
+    const auto input = inputs.find(name);
+    if (input == inputs.end())
+      return refuse(RefusalReason::kCompile, "no kernel of a GPU: a table of numbers in the code");
+    if (!lies_inside(arguments, input->second, ranges))
+      return refuse(RefusalReason::kShape, "a read of " + name + " that may lie outside of it");
+  }
   for (const auto& [name, arguments] : found.calls) {
     if (name == stage.function.name()) continue;
     Spans& domain = domains[name];
@@ -177,6 +215,10 @@ std::expected<std::vector<Stage>, Refusal> stages_of(const TensorCode& code) {
   std::vector<Function> outputs;
   for (const Halide::Func& output : code.pipeline.outputs()) outputs.push_back(output.function());
   Functions all = Halide::Internal::build_environment(outputs);
+  for (auto& [name, function] : all) {
+    WithoutLets writes_out;
+    function.mutate(&writes_out);
+  }
   std::vector<std::string> order;
   for (const Function& output : outputs) add_in_order(output, all, order);
   std::map<std::string, Spans> domains = output_domains(code);
@@ -196,12 +238,15 @@ std::expected<std::vector<Stage>, Refusal> stages_of(const TensorCode& code) {
     for (auto& [reader, its_function] : all)
       if (reader != name) its_function.mutate(&writes_out);
   }
+  Inputs inputs;
+  for (std::size_t i = 0; i < code.inputs.size(); ++i)
+    inputs[code.inputs[i].name] = {code.arguments[i].extents.rbegin(), code.arguments[i].extents.rend()};
   std::vector<Stage> stages;
   for (auto name = kept.rbegin(); name != kept.rend(); ++name) {
     auto stage = stage_of(all.at(*name), domains[*name], is_output(*name));
     if (!stage) return std::unexpected(stage.error());
     for (const Definition& definition : definitions_of(stage->function))
-      if (auto done = widen(definition, *stage, domains); !done) return std::unexpected(done.error());
+      if (auto done = widen(definition, *stage, inputs, domains); !done) return std::unexpected(done.error());
     stages.push_back(*std::move(stage));
   }
   std::ranges::reverse(stages);

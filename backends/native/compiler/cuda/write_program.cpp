@@ -24,6 +24,8 @@ constexpr std::uint32_t kThreads = 256;
 constexpr std::uint32_t kJoiningThreads = 128;
 /// Numbers from which on a block may join them.
 constexpr std::int64_t kNumbersForABlock = 64;
+/// What the code counts to.
+constexpr std::int64_t kMostNumbers = std::numeric_limits<std::int32_t>::max();
 
 /// Memory that kernels read and write: a buffer of the program, or values of a stage in the workspace.
 struct Memory {
@@ -51,6 +53,13 @@ std::int64_t places_of(const std::vector<Span>& domain) {
   std::int64_t count = 1;
   for (const Span& span : domain) count *= span.extent;
   return count;
+}
+
+/// Elements from the first to the last.
+std::int64_t reach_of(const Argument& argument) {
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < argument.extents.size(); ++i) last += (argument.extents[i] - 1) * argument.strides[i];
+  return last + 1;
 }
 
 /// Memory in the workspace for each result of a stage.
@@ -183,7 +192,7 @@ class KernelWriter {
 
   std::expected<std::string, Refusal> write() {
     const std::int64_t places = places_of(stage_.domain);
-    if (places > std::numeric_limits<std::int32_t>::max()) return refuse(RefusalReason::kShape, "2^31 elements");
+    if (places > kMostNumbers) return refuse(RefusalReason::kShape, "2^31 elements");
     for (std::size_t i = 0; i < stage_.domain.size(); ++i)
       add_range(ranges_, stage_.function.args()[i], stage_.domain[i]);
     const auto joining = block_joining();
@@ -200,7 +209,7 @@ class KernelWriter {
     const Definition& update = stage_.function.updates()[0];
     if (!writes_own_place(update)) return std::nullopt;
     const auto spans = spans_of(update.schedule().rvars());
-    if (!spans || places_of(*spans) < kNumbersForABlock) return std::nullopt;
+    if (!spans || places_of(*spans) < kNumbersForABlock || places_of(*spans) > kMostNumbers) return std::nullopt;
     return joining_of(update, stage_);
   }
 
@@ -408,6 +417,8 @@ Memories memories_of(const TensorCode& code, const std::vector<Stage>& stages, s
 std::expected<CudaProgram, Refusal> write_program(const TensorCode& code, Sums sums) {
   if (!code.library.empty() || !code.micro_products.empty())
     return refuse(RefusalReason::kStructure, "calls of other code");
+  for (const Argument& argument : code.arguments)
+    if (reach_of(argument) > kMostNumbers) return refuse(RefusalReason::kShape, "2^31 elements");
   const auto stages = stages_of(code);
   if (!stages) return std::unexpected(stages.error());
   CudaProgram program{.source = kPrelude,
