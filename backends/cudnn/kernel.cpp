@@ -1,6 +1,6 @@
 #include "backends/cudnn/kernel.h"
 
-#include <cstring>
+#include <limits>
 #include <tuple>
 
 #include "backends/common/cuda/constants.h"
@@ -135,6 +135,20 @@ std::size_t bytes_of(const DescribedTensor& tensor) {
   return static_cast<std::size_t>(element_count(tensor.extents)) * sizeof(float);
 }
 
+/// Of a known kind, with extents that can be multiplied.
+bool is_sound(const DescribedTensor& tensor) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (static_cast<std::size_t>(tensor.kind) > static_cast<std::size_t>(SourceKind::kInside)) return false;
+  if (tensor.extents.size() < 4 || tensor.extents.size() > 5) return false;
+  std::int64_t count = 1;
+  for (const std::int64_t extent : tensor.extents) {
+    if (extent < 1 || extent > kMost) return false;
+    count *= extent;
+    if (count > kMost) return false;
+  }
+  return true;
+}
+
 bool fits(const DescribedTensor& tensor, const std::vector<Port>& ports) {
   if (tensor.index >= ports.size()) return false;
   const ValueType& type = ports[tensor.index].type;
@@ -146,13 +160,14 @@ bool fits(const DescribedTensor& tensor, const std::vector<Port>& ports) {
 Result<std::vector<Buffer>> constants_of(const Description& description, const LoadRequest& request) {
   std::vector<Buffer> constants;
   for (const DescribedTensor& tensor : description.tensors) {
+    if (!is_sound(tensor)) return broken("a tensor that is none");
     if (tensor.kind == SourceKind::kInput && !fits(tensor, request.inputs)) return broken("an input that is not there");
     if (tensor.kind == SourceKind::kOutput && !fits(tensor, request.outputs))
       return broken("an output that is not there");
     if (tensor.kind != SourceKind::kConstant) continue;
     if (tensor.index >= request.constants.size()) return broken("a constant that is not there");
     const Tensor& constant = request.constants[tensor.index];
-    if (constant.type != ElementType::kFloat32 || constant.data.size() != bytes_of(tensor) || tensor.extents.size() < 3)
+    if (constant.type != ElementType::kFloat32 || constant.data.size() != bytes_of(tensor))
       return broken("a constant of another size");
     constants.push_back(tensor.is_permuted ? permuted(constant, tensor.extents) : constant.data);
   }

@@ -1,6 +1,7 @@
 // What one call of the library can be, and what is refused. Numbers are those of the conformance cases.
 #include <gmock/gmock.h>
 
+#include "tests/support/cuda/mutants.h"
 #include "tests/support/cuda/on_host.h"
 #include "tests/support/written_graph.h"
 
@@ -41,6 +42,15 @@ TEST(CublasLt, AWorkspaceHasRoomForItsAlignment) {
   Backend& backend = compiling(cublaslt_on_host());
   EXPECT_EQ(artifact_of(backend, graph, "gemm.plain@0").workspace_bytes, 0U);
   EXPECT_EQ(artifact_of(backend, graph, "gemm.plain@1").workspace_bytes, 512U + 192U);
+}
+
+TEST(CublasLt, ArtifactsOfStrangersAreRefusedOrLoaded) {
+  const Graph graph = graph_of("graph(%x: f32[4,8], %w: f32[8,6]) -> (%z) { %z: f32[4,6] = MatMul(%x, %w) }");
+  const Variant variant = variants_of(cublaslt_on_host(), graph).at(0);
+  Artifact artifact = artifact_of(compiling(cublaslt_on_host()), graph, variant);
+  expect_mutants_end_well(artifact, [&](const Artifact& mutant) {
+    return loading(cublaslt_on_host()).load(request_of(graph, variant, mutant)).has_value();
+  });
 }
 
 }  // namespace

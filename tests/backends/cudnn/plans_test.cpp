@@ -1,6 +1,7 @@
 // Which of the library's proposals become variants, and what is refused. Numbers are those of the conformance cases.
 #include <gmock/gmock.h>
 
+#include "tests/support/cuda/mutants.h"
 #include "tests/support/cuda/on_host.h"
 #include "tests/support/scoped_variable.h"
 #include "tests/support/written_graph.h"
@@ -69,6 +70,15 @@ TEST(CudnnPlans, ArtifactsOfOthersAreRefused) {
   artifact.bytes = bytes;
   artifact.compatibility += " of another GPU";
   EXPECT_EQ(code_of(), "backend/incompatible-artifact");
+}
+
+TEST(CudnnPlans, ArtifactsOfStrangersAreRefusedOrLoaded) {
+  const Graph graph = graph_of(kConvolution);
+  const Variant variant = variants_of(cudnn_on_host(), graph).at(0);
+  Artifact artifact = artifact_of(compiling(cudnn_on_host()), graph, variant);
+  expect_mutants_end_well(artifact, [&](const Artifact& mutant) {
+    return loading(cudnn_on_host()).load(request_of(graph, variant, mutant)).has_value();
+  });
 }
 
 }  // namespace

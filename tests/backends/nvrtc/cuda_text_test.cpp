@@ -3,6 +3,7 @@
 
 #include "backends/nvrtc/cuda_artifact.h"
 #include "backends/nvrtc/nvrtc_library.h"
+#include "tests/support/cuda/mutants.h"
 #include "tests/support/cuda/on_host.h"
 #include "tests/support/variant_runner.h"
 #include "tests/support/written_graph.h"
@@ -95,6 +96,24 @@ TEST(CudaText, BytesOfOthersAreRefused) {
     ASSERT_FALSE(stored);
     EXPECT_EQ(stored.error().code, "backend/bad-artifact");
   }
+}
+
+/// The cubin is code, and stays what it is: what is said about it changes.
+TEST(CudaText, ArtifactsOfStrangersAreRefusedOrLoaded) {
+  const Graph graph = graph_of(kSoftmax);
+  const Variant variant = variants_of(nvrtc_on_host(), graph).at(1);
+  Artifact artifact = artifact_of(compiling(nvrtc_on_host()), graph, variant);
+  nvrtc::StoredKernels stored = nvrtc::stored_kernels(artifact.bytes).value();
+  const std::string cubin = std::exchange(stored.cubin, {});
+  stored.source.clear();
+  artifact.bytes = nvrtc::to_bytes(stored);
+  expect_mutants_end_well(artifact, [&](Artifact mutant) {
+    auto read = nvrtc::stored_kernels(mutant.bytes);
+    if (!read) return false;
+    read->cubin = cubin;
+    mutant.bytes = nvrtc::to_bytes(*read);
+    return loading(nvrtc_on_host()).load(request_of(graph, variant, mutant)).has_value();
+  });
 }
 
 }  // namespace
