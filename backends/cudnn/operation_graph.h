@@ -24,6 +24,7 @@ struct OfferedPlan {
 /// Of the plans that the heuristics propose the one at this rank, counted among those that round as they are allowed
 /// to: without `rounds_inputs` none that multiplies float32 numbers as shorter ones, and none whose sums differ from
 /// run to run. Nothing when there are fewer. Plans that the library proposes and does not make are not counted.
+/// Without a handle, where there is no GPU, the library takes the graph or throws, and proposes nothing.
 [[nodiscard]] std::optional<OfferedPlan> plan_at(const Library& library, Handle handle, const Description& description,
                                                  int rank, bool rounds_inputs, std::size_t workspace_bytes);
 
