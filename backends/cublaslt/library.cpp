@@ -5,14 +5,10 @@
 
 #include <vector>
 
+#include "backends/common/cuda/symbols.h"
+
 namespace collage::cublaslt {
 namespace {
-
-template <class Function>
-void find(void* library, Function& function, const char* name, std::string& missing) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  if (function == nullptr && missing.empty()) missing = name;
-}
 
 std::expected<void*, std::string> opened(const std::string& path) {
   std::string why;
@@ -30,22 +26,22 @@ std::expected<Library, std::string> open_library(const std::string& path) {
   const auto file = opened(path);
   if (!file) return std::unexpected(file.error());
   Library library;
-  std::string missing;
-  find(*file, library.version, "cublasLtGetVersion", missing);
-  find(*file, library.status_name, "cublasLtGetStatusName", missing);
-  find(*file, library.create, "cublasLtCreate", missing);
-  find(*file, library.make_description, "cublasLtMatmulDescCreate", missing);
-  find(*file, library.set_description, "cublasLtMatmulDescSetAttribute", missing);
-  find(*file, library.end_description, "cublasLtMatmulDescDestroy", missing);
-  find(*file, library.make_layout, "cublasLtMatrixLayoutCreate", missing);
-  find(*file, library.set_layout, "cublasLtMatrixLayoutSetAttribute", missing);
-  find(*file, library.end_layout, "cublasLtMatrixLayoutDestroy", missing);
-  find(*file, library.make_preference, "cublasLtMatmulPreferenceCreate", missing);
-  find(*file, library.set_preference, "cublasLtMatmulPreferenceSetAttribute", missing);
-  find(*file, library.end_preference, "cublasLtMatmulPreferenceDestroy", missing);
-  find(*file, library.propose, "cublasLtMatmulAlgoGetHeuristic", missing);
-  find(*file, library.matmul, "cublasLtMatmul", missing);
-  if (!missing.empty()) return std::unexpected("cuBLASLt without " + missing);
+  cuda::Symbols symbols(*file);
+  symbols.find(library.version, "cublasLtGetVersion");
+  symbols.find(library.status_name, "cublasLtGetStatusName");
+  symbols.find(library.create, "cublasLtCreate");
+  symbols.find(library.make_description, "cublasLtMatmulDescCreate");
+  symbols.find(library.set_description, "cublasLtMatmulDescSetAttribute");
+  symbols.find(library.end_description, "cublasLtMatmulDescDestroy");
+  symbols.find(library.make_layout, "cublasLtMatrixLayoutCreate");
+  symbols.find(library.set_layout, "cublasLtMatrixLayoutSetAttribute");
+  symbols.find(library.end_layout, "cublasLtMatrixLayoutDestroy");
+  symbols.find(library.make_preference, "cublasLtMatmulPreferenceCreate");
+  symbols.find(library.set_preference, "cublasLtMatmulPreferenceSetAttribute");
+  symbols.find(library.end_preference, "cublasLtMatmulPreferenceDestroy");
+  symbols.find(library.propose, "cublasLtMatmulAlgoGetHeuristic");
+  symbols.find(library.matmul, "cublasLtMatmul");
+  if (!symbols.missing().empty()) return std::unexpected("cuBLASLt without " + symbols.missing());
   return library;
 }
 

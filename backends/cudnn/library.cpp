@@ -3,35 +3,27 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "backends/common/cuda/symbols.h"
+
 namespace collage::cudnn {
-namespace {
-
-template <class Function>
-void find(void* library, Function& function, const char* name, std::string& missing) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  if (function == nullptr && missing.empty()) missing = name;
-}
-
-}  // namespace
-
 std::expected<Library, std::string> open_library(const std::string& path) {
   void* const file = ::dlopen(path.empty() ? "libcudnn.so.9" : path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (file == nullptr)
     return std::unexpected("no cuDNN: " + std::string(::dlerror()) + "; the package nvidia-cudnn-cu13 has it");
   Library library;
-  std::string missing;
-  find(file, library.version, "cudnnGetVersion", missing);
-  find(file, library.status_text, "cudnnGetErrorString", missing);
-  find(file, library.create, "cudnnCreate", missing);
-  find(file, library.destroy, "cudnnDestroy", missing);
-  find(file, library.set_stream, "cudnnSetStream", missing);
-  find(file, library.make, "cudnnBackendCreateDescriptor", missing);
-  find(file, library.end, "cudnnBackendDestroyDescriptor", missing);
-  find(file, library.set, "cudnnBackendSetAttribute", missing);
-  find(file, library.get, "cudnnBackendGetAttribute", missing);
-  find(file, library.finalise, "cudnnBackendFinalize", missing);
-  find(file, library.execute, "cudnnBackendExecute", missing);
-  if (!missing.empty()) return std::unexpected("cuDNN without " + missing);
+  cuda::Symbols symbols(file);
+  symbols.find(library.version, "cudnnGetVersion");
+  symbols.find(library.status_text, "cudnnGetErrorString");
+  symbols.find(library.create, "cudnnCreate");
+  symbols.find(library.destroy, "cudnnDestroy");
+  symbols.find(library.set_stream, "cudnnSetStream");
+  symbols.find(library.make, "cudnnBackendCreateDescriptor");
+  symbols.find(library.end, "cudnnBackendDestroyDescriptor");
+  symbols.find(library.set, "cudnnBackendSetAttribute");
+  symbols.find(library.get, "cudnnBackendGetAttribute");
+  symbols.find(library.finalise, "cudnnBackendFinalize");
+  symbols.find(library.execute, "cudnnBackendExecute");
+  if (!symbols.missing().empty()) return std::unexpected("cuDNN without " + symbols.missing());
   return library;
 }
 

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "backends/common/cuda/symbols.h"
+
 namespace collage::nvrtc {
 namespace {
 
@@ -38,12 +40,6 @@ std::expected<void*, std::string> opened(const std::string& path) {
   return std::unexpected("no NVRTC: " + why + "; ./dev setup nvrtc, or CUDA's own package");
 }
 
-template <class Function>
-void find(void* library, Function& function, const char* name, std::string& missing) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
-  if (function == nullptr && missing.empty()) missing = name;
-}
-
 }  // namespace
 
 std::expected<NvrtcLibrary, std::string> NvrtcLibrary::open(const std::string& path) {
@@ -51,19 +47,19 @@ std::expected<NvrtcLibrary, std::string> NvrtcLibrary::open(const std::string& p
   if (!library) return std::unexpected(library.error());
   NvrtcLibrary made;
   Functions& functions = made.functions_;
-  std::string missing;
-  find(*library, functions.version, "nvrtcVersion", missing);
-  find(*library, functions.error_string, "nvrtcGetErrorString", missing);
-  find(*library, functions.architecture_count, "nvrtcGetNumSupportedArchs", missing);
-  find(*library, functions.architectures, "nvrtcGetSupportedArchs", missing);
-  find(*library, functions.create, "nvrtcCreateProgram", missing);
-  find(*library, functions.compile, "nvrtcCompileProgram", missing);
-  find(*library, functions.log_size, "nvrtcGetProgramLogSize", missing);
-  find(*library, functions.log, "nvrtcGetProgramLog", missing);
-  find(*library, functions.cubin_size, "nvrtcGetCUBINSize", missing);
-  find(*library, functions.cubin, "nvrtcGetCUBIN", missing);
-  find(*library, functions.destroy, "nvrtcDestroyProgram", missing);
-  if (!missing.empty()) return std::unexpected("NVRTC without " + missing);
+  cuda::Symbols symbols(*library);
+  symbols.find(functions.version, "nvrtcVersion");
+  symbols.find(functions.error_string, "nvrtcGetErrorString");
+  symbols.find(functions.architecture_count, "nvrtcGetNumSupportedArchs");
+  symbols.find(functions.architectures, "nvrtcGetSupportedArchs");
+  symbols.find(functions.create, "nvrtcCreateProgram");
+  symbols.find(functions.compile, "nvrtcCompileProgram");
+  symbols.find(functions.log_size, "nvrtcGetProgramLogSize");
+  symbols.find(functions.log, "nvrtcGetProgramLog");
+  symbols.find(functions.cubin_size, "nvrtcGetCUBINSize");
+  symbols.find(functions.cubin, "nvrtcGetCUBIN");
+  symbols.find(functions.destroy, "nvrtcDestroyProgram");
+  if (!symbols.missing().empty()) return std::unexpected("NVRTC without " + symbols.missing());
   int major = 0;
   int minor = 0;
   int count = 0;

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "backend/device.h"
+#include "backends/common/cuda/symbols.h"
 
 namespace collage::cuda {
 namespace {
@@ -18,66 +19,49 @@ constexpr const char* kSystemDriver = "libcuda.so.1";
 /// Codes after which a context takes no more work: faults of kernels, and a context that is gone.
 constexpr std::array kLost = {201, 214, 219, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
 
-/// Finds functions of a library, and keeps the first name that it lacks.
-class Finder {
- public:
-  explicit Finder(void* library) : library_(library) {}
-
-  template <class Function>
-  void find(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(::dlsym(library_, name));
-    if (function == nullptr && missing.empty()) missing = name;
-  }
-
-  std::string missing;
-
- private:
-  void* library_;
-};
-
 /// What the library lacks; empty when nothing.
 std::string find_all(void* library, Driver& driver) {
-  Finder finder(library);
-  finder.find(driver.init, "cuInit");
-  finder.find(driver.driver_version, "cuDriverGetVersion");
-  finder.find(driver.error_name, "cuGetErrorName");
-  finder.find(driver.error_string, "cuGetErrorString");
-  finder.find(driver.device_count, "cuDeviceGetCount");
-  finder.find(driver.device, "cuDeviceGet");
-  finder.find(driver.device_name, "cuDeviceGetName");
-  finder.find(driver.device_attribute, "cuDeviceGetAttribute");
-  finder.find(driver.device_memory, "cuDeviceTotalMem_v2");
-  finder.find(driver.primary_context, "cuDevicePrimaryCtxRetain");
-  finder.find(driver.push_context, "cuCtxPushCurrent_v2");
-  finder.find(driver.pop_context, "cuCtxPopCurrent_v2");
-  finder.find(driver.wait_context, "cuCtxSynchronize");
-  finder.find(driver.allocate, "cuMemAlloc_v2");
-  finder.find(driver.free, "cuMemFree_v2");
-  finder.find(driver.fill, "cuMemsetD32Async");
-  finder.find(driver.allocate_host, "cuMemHostAlloc");
-  finder.find(driver.free_host, "cuMemFreeHost");
-  finder.find(driver.copy_in, "cuMemcpyHtoDAsync_v2");
-  finder.find(driver.copy_out, "cuMemcpyDtoHAsync_v2");
-  finder.find(driver.make_stream, "cuStreamCreate");
-  finder.find(driver.end_stream, "cuStreamDestroy_v2");
-  finder.find(driver.wait_stream, "cuStreamSynchronize");
-  finder.find(driver.query_stream, "cuStreamQuery");
-  finder.find(driver.make_event, "cuEventCreate");
-  finder.find(driver.end_event, "cuEventDestroy_v2");
-  finder.find(driver.record_event, "cuEventRecord");
-  finder.find(driver.wait_event, "cuEventSynchronize");
-  finder.find(driver.elapsed_ms, "cuEventElapsedTime");
-  finder.find(driver.load_module, "cuModuleLoadDataEx");
-  finder.find(driver.end_module, "cuModuleUnload");
-  finder.find(driver.function, "cuModuleGetFunction");
-  finder.find(driver.launch, "cuLaunchKernel");
-  finder.find(driver.begin_capture, "cuStreamBeginCapture_v2");
-  finder.find(driver.end_capture, "cuStreamEndCapture");
-  finder.find(driver.make_executable_graph, "cuGraphInstantiateWithFlags");
-  finder.find(driver.launch_graph, "cuGraphLaunch");
-  finder.find(driver.end_executable_graph, "cuGraphExecDestroy");
-  finder.find(driver.end_graph, "cuGraphDestroy");
-  return finder.missing;
+  Symbols symbols(library);
+  symbols.find(driver.init, "cuInit");
+  symbols.find(driver.driver_version, "cuDriverGetVersion");
+  symbols.find(driver.error_name, "cuGetErrorName");
+  symbols.find(driver.error_string, "cuGetErrorString");
+  symbols.find(driver.device_count, "cuDeviceGetCount");
+  symbols.find(driver.device, "cuDeviceGet");
+  symbols.find(driver.device_name, "cuDeviceGetName");
+  symbols.find(driver.device_attribute, "cuDeviceGetAttribute");
+  symbols.find(driver.device_memory, "cuDeviceTotalMem_v2");
+  symbols.find(driver.primary_context, "cuDevicePrimaryCtxRetain");
+  symbols.find(driver.push_context, "cuCtxPushCurrent_v2");
+  symbols.find(driver.pop_context, "cuCtxPopCurrent_v2");
+  symbols.find(driver.wait_context, "cuCtxSynchronize");
+  symbols.find(driver.allocate, "cuMemAlloc_v2");
+  symbols.find(driver.free, "cuMemFree_v2");
+  symbols.find(driver.fill, "cuMemsetD32Async");
+  symbols.find(driver.allocate_host, "cuMemHostAlloc");
+  symbols.find(driver.free_host, "cuMemFreeHost");
+  symbols.find(driver.copy_in, "cuMemcpyHtoDAsync_v2");
+  symbols.find(driver.copy_out, "cuMemcpyDtoHAsync_v2");
+  symbols.find(driver.make_stream, "cuStreamCreate");
+  symbols.find(driver.end_stream, "cuStreamDestroy_v2");
+  symbols.find(driver.wait_stream, "cuStreamSynchronize");
+  symbols.find(driver.query_stream, "cuStreamQuery");
+  symbols.find(driver.make_event, "cuEventCreate");
+  symbols.find(driver.end_event, "cuEventDestroy_v2");
+  symbols.find(driver.record_event, "cuEventRecord");
+  symbols.find(driver.wait_event, "cuEventSynchronize");
+  symbols.find(driver.elapsed_ms, "cuEventElapsedTime");
+  symbols.find(driver.load_module, "cuModuleLoadDataEx");
+  symbols.find(driver.end_module, "cuModuleUnload");
+  symbols.find(driver.function, "cuModuleGetFunction");
+  symbols.find(driver.launch, "cuLaunchKernel");
+  symbols.find(driver.begin_capture, "cuStreamBeginCapture_v2");
+  symbols.find(driver.end_capture, "cuStreamEndCapture");
+  symbols.find(driver.make_executable_graph, "cuGraphInstantiateWithFlags");
+  symbols.find(driver.launch_graph, "cuGraphLaunch");
+  symbols.find(driver.end_executable_graph, "cuGraphExecDestroy");
+  symbols.find(driver.end_graph, "cuGraphDestroy");
+  return symbols.missing();
 }
 
 std::string words_of(const Driver& driver, Code code) {

@@ -22,10 +22,10 @@ class CollectCalls final : public Halide::Internal::IRVisitor {
   void visit(const Call* op) override {
     IRVisitor::visit(op);
     if (op->call_type == Call::Halide) calls.emplace_back(op->name, op->args);
-    if (op->call_type == Call::Image) reads.emplace_back(op->name, op->args);
+    if (op->call_type == Call::Image) reads.push_back(op);
   }
   std::vector<std::pair<std::string, std::vector<Expr>>> calls;
-  std::vector<std::pair<std::string, std::vector<Expr>>> reads;
+  std::vector<const Call*> reads;  ///< parts of what was visited
 };
 
 /// What names stand for in place of the names: bounds look at expressions without their surroundings.
@@ -123,6 +123,13 @@ using Spans = std::vector<std::optional<Span>>;
 /// Extents of inputs by name, innermost first.
 using Inputs = std::map<std::string, Extents>;
 
+/// Of a table of numbers in the code.
+Extents extents_of(const Halide::Buffer<>& table) {
+  Extents extents;
+  for (int i = 0; i < table.dimensions(); ++i) extents.push_back(table.dim(i).min() == 0 ? table.dim(i).extent() : 0);
+  return extents;
+}
+
 /// Both sides of a choice are computed, so every read must lie inside of its input.
 bool lies_inside(const std::vector<Expr>& arguments, const Extents& extents, const Ranges& ranges) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -143,12 +150,12 @@ std::expected<void, Refusal> widen(const Definition& definition, const Stage& st
     add_range(ranges, definition.schedule().rvars()[i].var, (*variables)[i]);
   CollectCalls found;
   definition.accept(&found);
-  for (const auto& [name, arguments] : found.reads) {
-    const auto input = inputs.find(name);
-    if (input == inputs.end())
-      return refuse(RefusalReason::kCompile, "no kernel of a GPU: a table of numbers in the code");
-    if (!lies_inside(arguments, input->second, ranges))
-      return refuse(RefusalReason::kShape, "a read of " + name + " that may lie outside of it");
+  for (const Call* const read : found.reads) {
+    const auto input = inputs.find(read->name);
+    if (input == inputs.end() && !read->image.defined())
+      return refuse(RefusalReason::kStructure, "a read of what is no input");
+    if (!lies_inside(read->args, input == inputs.end() ? extents_of(read->image) : input->second, ranges))
+      return refuse(RefusalReason::kShape, "a read of " + read->name + " that may lie outside of it");
   }
   for (const auto& [name, arguments] : found.calls) {
     if (name == stage.function.name()) continue;

@@ -10,6 +10,7 @@
 #include "compiler/cuda/expression_text.h"
 #include "compiler/cuda/prelude.h"
 #include "compiler/cuda/stages.h"
+#include "compiler/cuda/tables.h"
 #include "compiler/expressions/expression.h"
 
 namespace collage::native::cuda {
@@ -187,8 +188,8 @@ std::optional<Joining> joining_of(const Definition& update, const Stage& stage) 
 /// Writes one kernel.
 class KernelWriter {
  public:
-  KernelWriter(const Stage& stage, const Memories& memories, CudaKernel& kernel, Sums sums)
-      : stage_(stage), memories_(memories), kernel_(kernel), sums_(sums) {}
+  KernelWriter(const Stage& stage, const Memories& memories, Tables& tables, CudaKernel& kernel, Sums sums)
+      : stage_(stage), memories_(memories), tables_(tables), kernel_(kernel), sums_(sums) {}
 
   std::expected<std::string, Refusal> write() {
     const std::int64_t places = places_of(stage_.domain);
@@ -247,6 +248,7 @@ class KernelWriter {
           throw CannotWrite("a function that reads another place of itself");
       return fmt::format("value{}", call.value_index);
     }
+    if (call.call_type == Call::Image && call.image.defined()) return tables_.element(call, at);
     const auto found = memories_.find({call.name, call.value_index});
     if (found == memories_.end()) throw CannotWrite("a read of " + call.name);
     const Memory& memory = used(found->second);
@@ -388,6 +390,7 @@ class KernelWriter {
 
   const Stage& stage_;
   const Memories& memories_;
+  Tables& tables_;
   CudaKernel& kernel_;
   Sums sums_;
   Ranges ranges_;
@@ -427,17 +430,20 @@ std::expected<CudaProgram, Refusal> write_program(const TensorCode& code, Sums s
                       .constants = code.parts,
                       .graph_constants = code.constants};
   const Memories memories = memories_of(code, *stages, program.workspace_bytes);
+  Tables tables;
+  std::string kernels;
   try {
     for (const Stage& stage : *stages) {
       CudaKernel kernel{.name = fmt::format("{}_{}", code.name, program.kernels.size())};
-      auto text = KernelWriter(stage, memories, kernel, sums).write();
+      auto text = KernelWriter(stage, memories, tables, kernel, sums).write();
       if (!text) return std::unexpected(text.error());
-      program.source += *text;
+      kernels += *text;
       program.kernels.push_back(std::move(kernel));
     }
   } catch (const CannotWrite& what) {
     return refuse(RefusalReason::kCompile, std::string("no kernel of a GPU: ") + what.what());
   }
+  program.source += tables.text() + kernels;
   return program;
 }
 
