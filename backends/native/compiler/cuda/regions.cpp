@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "backend/strategy.h"
 #include "compiler/cuda/write_program.h"
 #include "compiler/selection/strategy.h"
 #include "region/narrow_variant.h"
