@@ -92,7 +92,12 @@ class BinaryReader {
 
   template <class T>
   void read(T& value) {
-    if constexpr (PlainNumber<T>) {
+    if constexpr (std::is_same_v<T, bool>) {
+      // Another byte than these two is no bool.
+      const std::string_view bytes = next(1);
+      if (bytes.size() == 1) value = bytes[0] == 1;
+      is_good_ &= bytes.size() == 1 && (bytes[0] == 0 || bytes[0] == 1);
+    } else if constexpr (PlainNumber<T>) {
       const std::string_view bytes = next(sizeof value);
       if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
     } else {
