@@ -193,6 +193,7 @@ OnStream::~OnStream() {
 
 std::shared_ptr<OnStream> Handles::of(void* stream) {
   const std::scoped_lock lock(mutex_);
+  std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
   std::shared_ptr<OnStream> found = known_[stream].lock();
   if (!found) {
     found = std::make_shared<OnStream>(device_, library_, stream);

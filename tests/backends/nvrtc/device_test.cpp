@@ -65,10 +65,13 @@ TEST_F(CudaDeviceOnHost, SaysWhenMemoryIsUsedUp) {
 
 TEST_F(CudaDeviceOnHost, TimesRunsByItsOwnEvents) {
   const auto memory = device->allocate(1).value();
+  const std::byte sent{7};
+  ASSERT_TRUE(queue->copy_in(memory->data(), &sent, 1));
   std::byte seen{};
   CopyCall call(*device, *queue, &seen, memory->data());
   const auto ns = queue->time(call, 100);
   ASSERT_TRUE(ns) << to_string(ns.error());
+  EXPECT_EQ(seen, sent) << "timed before it was done";
   EXPECT_GE(*ns, 0);
   EXPECT_LT(*ns, 1'000'000'000);
 }

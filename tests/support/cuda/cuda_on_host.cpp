@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -352,7 +353,7 @@ int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**)
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, image, sizeof bytes);
   // A file of its own: what is opened by a path once is the same library for ever.
-  std::string path = "/tmp/cuda_on_host_XXXXXX";
+  std::string path = std::filesystem::temp_directory_path() / "cuda_on_host_XXXXXX";
   const int file = ::mkostemp(path.data(), O_CLOEXEC);
   if (file < 0 ||
       ::write(file, static_cast<const std::byte*>(image) + sizeof bytes, bytes) != static_cast<ssize_t>(bytes))

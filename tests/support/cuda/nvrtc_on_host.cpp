@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -130,9 +130,8 @@ int nvrtcCompileProgram(void* handle, int count, const char* const* options) {
   if (!has_target) return kInvalidOption;
   program->log = words_of_nvrtc(program->source, count, options);
   if (!program->log.empty()) return kCompilation;
-  std::array<char, 32> folder = {"/tmp/nvrtc_on_host_XXXXXX"};
-  if (::mkdtemp(folder.data()) == nullptr) return kCompilation;
-  const std::string base = folder.data();
+  std::string base = std::filesystem::temp_directory_path() / "nvrtc_on_host_XXXXXX";
+  if (::mkdtemp(base.data()) == nullptr) return kCompilation;
   std::ofstream(base + "/kernels.cpp") << kBuiltIn << program->source << facts_of(program->source);
   const std::string command = std::string(COLLAGE_HOST_COMPILER) +
                               " -std=c++17 -O1 -w -fPIC -shared -nostdlib -x c++ " + base + "/kernels.cpp -o " + base +
