@@ -42,6 +42,8 @@ struct MeasureLimits {
   /// Past it nothing is.
   Clock::time_point latest = Clock::time_point::max();
   std::stop_token stop = {};  ///< ends the work within about 100 ms
+  /// What should save less than this part of the best cover's time is not measured for its own sake.
+  double least_saving = 0.001;
 };
 
 /// The same without any time left: the store alone answers.

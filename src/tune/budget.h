@@ -26,6 +26,10 @@ class Budget {
   /// What a tune may take, from importing the model to its exit.
   [[nodiscard]] double most_s() const { return kMostShare * seconds_ + kMostSeconds; }
   [[nodiscard]] double total_s() const { return Seconds(Clock::now() - start_).count(); }
+  /// The part of a run below which a saving is not looked for: the more time there is, the smaller.
+  [[nodiscard]] double least_saving() const {
+    return std::clamp(kSavedSeconds / seconds_, kLeastSavingOfLong, kLeastSavingOfShort);
+  }
   /// Of the budget: what was set aside does not count.
   [[nodiscard]] double elapsed_s() const { return total_s() - aside_s_; }
   [[nodiscard]] bool is_past(double share) const { return elapsed_s() > end_of(share); }
@@ -50,6 +54,10 @@ class Budget {
   static constexpr double kSecondsOfCovers = 5;
   static constexpr double kShareOfCovers = 0.25;
   static constexpr double kMostSeconds = 2;  ///< beyond kMostShare
+  /// A thousandth where a minute is given or less, a tenth of that from ten minutes on.
+  static constexpr double kSavedSeconds = 0.06;
+  static constexpr double kLeastSavingOfShort = 1e-3;
+  static constexpr double kLeastSavingOfLong = 1e-4;
   /// Of measuring and of covers, however much is reserved.
   static constexpr double kLeastShare = 0.3;
 

@@ -42,8 +42,10 @@ struct MeasureEnv {
   [[nodiscard]] bool is_engine(const std::string& name) const { return engines_of(registry)(name); }
   /// Until when candidates are measured.
   [[nodiscard]] MeasureLimits limits() const {
-    return {
-        .deadline = budget.after(Budget::kPricingShare), .latest = budget.after(Budget::kMeasuringShare), .stop = stop};
+    return {.deadline = budget.after(Budget::kPricingShare),
+            .latest = budget.after(Budget::kMeasuringShare),
+            .stop = stop,
+            .least_saving = budget.least_saving()};
   }
   /// For measuring candidates.
   [[nodiscard]] bool out_of_time() const { return stop.stop_requested() || budget.is_past(Budget::kPricingShare); }

@@ -141,7 +141,6 @@ Result<Shipped> run_stages(const TuneOptions& options, MeasureEnv& env, TimeLimi
   try_narrow(task, env, priced, contest);
   if (!options.measures_all)
     take_engine_times(task.graph(), priced.pool.candidates, times_of_engines(contest), priced.costs);
-  priced.engine_ns = contest.has_plan() ? contest.winner().median_ns : 0;
   price(task, env, priced);
   env.dump.keep("priced", [&] { return priced_text(task, env.registry, priced.pool.candidates, priced.costs); });
   note_estimates(task, priced, contest);

@@ -172,6 +172,7 @@ CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy a
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
     const Candidate& candidate = pool.candidates[c];
     region_of_.push_back(candidate.region);
+    backend_of_.push_back(candidate.backend);
     if (c < estimates.size() && estimates[c])
       computations_.push_back(estimated_computation(model_, estimate_levels, *estimates[c], candidate));
     else
@@ -184,8 +185,16 @@ std::int64_t CostBounds::roofline(std::uint32_t region) const {
   return region < roofline_.size() ? static_cast<std::int64_t>(nearest_ * static_cast<double>(roofline_[region])) : 0;
 }
 
+CostModel::Prediction CostBounds::predict(std::size_t candidate) const {
+  CostModel::Prediction prediction = model_.predict(computations_[candidate]);
+  const double factor = errors_.factor(backend_of_[candidate]);
+  prediction.spread *= factor;
+  prediction.shared_spread *= factor;
+  return prediction;
+}
+
 std::int64_t CostBounds::forecast(std::size_t candidate, Forecast kind) const {
-  const CostModel::Prediction expected = model_.predict(computations_[candidate]);
+  const CostModel::Prediction expected = predict(candidate);
   double less = 0;
   if (kind == Forecast::kOpenMinded) less = kOpenMind * expected.shared_spread;
   if (kind == Forecast::kHopeful) less = kHope * expected.spread;
@@ -194,7 +203,7 @@ std::int64_t CostBounds::forecast(std::size_t candidate, Forecast kind) const {
 
 double CostBounds::expected_saving(std::size_t candidate, double even_ns) const {
   if (even_ns <= 0) return 0;
-  const CostModel::Prediction expected = model_.predict(computations_[candidate]);
+  const CostModel::Prediction expected = predict(candidate);
   const double distance = std::log(even_ns / expected.ns) / expected.spread;
   const double mean_ns = expected.ns * std::exp(expected.spread * expected.spread / 2);
   return even_ns * probability_below(distance) - mean_ns * probability_below(distance - expected.spread);
@@ -204,6 +213,8 @@ void CostBounds::learn(std::size_t candidate, const Cost& cost) {
   const bool was_run = std::holds_alternative<Measured>(cost) || is_sampled(cost);
   if (!was_run || *nanoseconds_of(cost) == 0) return;
   const auto ns = static_cast<double>(*nanoseconds_of(cost));
+  const CostModel::Prediction forecast = model_.predict(computations_[candidate]);
+  errors_.add(backend_of_[candidate], std::log(ns / forecast.ns) / forecast.spread);
   model_.learn(computations_[candidate], ns);
   const std::int64_t least = roofline_[region_of_[candidate]];
   if (least > 0) nearest_ = std::min(nearest_, ns / static_cast<double>(least));

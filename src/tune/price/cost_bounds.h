@@ -8,6 +8,7 @@
 //       engines. The rest of the region, and computing several parts in one step, are effects of the whole
 //       region. Few measured times thus forecast most others. Where the user's estimator gave a time, that takes the
 //       place of the roofline: its effects are how much it is wrong, for all, for a backend, for a way, for a region.
+//       How uncertain forecasts are follows from the model and from how wrong it was so far (forecast_errors.h).
 // Cost: a prediction takes one look-up for each part and effect.
 #pragma once
 
@@ -22,6 +23,7 @@
 #include "tune/objective.h"
 #include "tune/price/cost_model.h"
 #include "tune/price/estimates.h"
+#include "tune/price/forecast_errors.h"
 
 namespace collage {
 
@@ -47,6 +49,8 @@ class CostBounds {
   /// What a candidate should save, in nanoseconds, that is only taken where it needs less than `even_ns`: the mean of
   /// what it saves over all times that it may need, none where it is not taken.
   [[nodiscard]] double expected_saving(std::size_t candidate, double even_ns) const;
+  /// With the deviations of forecasts as they have shown themselves.
+  [[nodiscard]] CostModel::Prediction predict(std::size_t candidate) const;
   /// Costs that are not measured teach nothing. Of candidates that are the same computation one is enough.
   void learn(std::size_t candidate, const Cost& cost);
   /// Until it is called forecasts do not know what was learnt last.
@@ -59,9 +63,11 @@ class CostBounds {
  private:
   PeakRates peak_;
   std::vector<std::uint32_t> region_of_;  ///< by candidate
+  std::vector<std::string> backend_of_;   ///< by candidate
   std::vector<std::int64_t> roofline_;    ///< by region, under the peak rates
   double nearest_ = 1;  ///< least part of it that a candidate took: peak rates may be of a slow moment of the machine
   CostModel model_;
+  ForecastErrors errors_;
   std::vector<CostModel::Computation> computations_;  ///< by candidate
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tune/price/computations.h"
+#include "tune/price/segment_savings.h"
 
 namespace collage {
 namespace {
@@ -37,18 +38,6 @@ std::int64_t time_of_steps_on(const NodeSet& nodes, const Cover& cover) {
         kernel && kernel->region.nodes.intersects(nodes))
       sum_ns += nanoseconds_of(step.cost).value_or(0);
   return sum_ns;
-}
-
-using Saving = std::pair<double, std::size_t>;  ///< nanoseconds, candidate
-
-/// The candidates, once each, the largest saving first.
-std::vector<std::size_t> by_saving(std::vector<Saving> savings) {
-  std::ranges::sort(savings, std::greater());
-  std::vector<std::size_t> candidates;
-  std::set<std::size_t> seen;
-  for (const auto& [saving_ns, candidate] : savings)
-    if (seen.insert(candidate).second) candidates.push_back(candidate);
-  return candidates;
 }
 
 }  // namespace
@@ -91,6 +80,14 @@ void LazyCosts::lower_to_hope(std::span<const std::size_t> candidates, std::vect
   }
 }
 
+void LazyCosts::put_expected(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const {
+  for (const std::size_t candidate : candidates) {
+    const Estimated estimate{.ns = bounds_.forecast(candidate, Forecast::kExpected)};
+    for (const std::size_t c : members_[class_of_[candidate]])
+      if (is_unseen(c)) costs[c] = estimate;
+  }
+}
+
 void LazyCosts::put_known(std::size_t candidate, std::vector<Cost>& costs) const {
   for (const std::size_t c : members_[class_of_[candidate]])
     if (!is_unseen(c)) costs[c] = costs_[c];
@@ -108,12 +105,15 @@ std::vector<std::size_t> LazyCosts::open() const {
 }
 
 std::vector<std::size_t> LazyCosts::open_by_saving(const Cover& cover) const {
-  std::vector<Saving> savings;
+  std::vector<std::pair<double, std::size_t>> savings;  // nanoseconds, candidate
   for (const std::size_t candidate : open()) {
     const std::int64_t now_ns = time_of_steps_on(pool_.regions[pool_.candidates[candidate].region].nodes, cover);
     savings.emplace_back(bounds_.expected_saving(candidate, static_cast<double>(now_ns)), candidate);
   }
-  return by_saving(std::move(savings));
+  std::ranges::sort(savings, std::greater());
+  std::vector<std::size_t> candidates;
+  for (const auto& [saving_ns, candidate] : savings) candidates.push_back(candidate);
+  return candidates;
 }
 
 double LazyCosts::expected_saving(std::size_t candidate, const Cover& hopeful, std::int64_t hoped_gain_ns) const {
@@ -124,6 +124,23 @@ double LazyCosts::expected_saving(std::size_t candidate, const Cover& hopeful, s
   if (uses == 0) return 0;
   const auto hoped_ns = static_cast<double>(bounds_.forecast(candidate, Forecast::kHopeful));
   return uses * bounds_.expected_saving(candidate, hoped_ns + static_cast<double>(hoped_gain_ns) / uses);
+}
+
+std::vector<std::size_t> LazyCosts::worth_knowing(std::vector<std::size_t> candidates, const Cover& known,
+                                                  const std::vector<NamedCover>& hoped, double least_ns) const {
+  const auto forecast = [&](const CoverStep& step) -> std::optional<ForecastStep> {
+    const auto candidate = candidate_of(step);
+    if (!candidate || !is_unseen(*candidate)) return std::nullopt;
+    const CostModel::Prediction expected = bounds_.predict(*candidate);
+    return ForecastStep{
+        .computation = class_of_[*candidate], .mean_ns = expected.ns, .deviation_ns = expected.ns * expected.spread};
+  };
+  std::set<std::uint32_t> worth;
+  for (const NamedCover& named : hoped)
+    for (const auto& [computation, saving_ns] : segment_savings(known, named.result.cover, forecast))
+      if (saving_ns >= least_ns) worth.insert(computation);
+  std::erase_if(candidates, [&](std::size_t c) { return !worth.contains(class_of_[c]); });
+  return candidates;
 }
 
 std::optional<std::size_t> LazyCosts::candidate_of(const CoverStep& step) const {
@@ -157,35 +174,15 @@ std::vector<std::size_t> LazyCosts::open_in(const std::vector<NamedCover>& cover
   return open;
 }
 
-std::vector<std::size_t> LazyCosts::open_instead_of(const Cover& cover, std::int64_t least_ns, double least_saving_ns,
-                                                    std::size_t most_for_step) const {
-  std::vector<Saving> all;
-  const std::vector<std::size_t> open = this->open();
-  for (const CoverStep& step : cover.steps) {
-    const auto* const kernel = std::get_if<CoverKernel>(&step.work);
-    const std::int64_t step_ns = nanoseconds_of(step.cost).value_or(0);
-    if (kernel == nullptr || step_ns < least_ns) continue;
-    std::vector<Saving> savings;
-    for (const std::size_t candidate : open) {
-      if (!kernel->region.nodes.is_subset_of(pool_.regions[pool_.candidates[candidate].region].nodes)) continue;
-      const double saving_ns = bounds_.expected_saving(candidate, static_cast<double>(step_ns));
-      if (saving_ns >= least_saving_ns) savings.emplace_back(saving_ns, candidate);
-    }
-    std::ranges::sort(savings, std::greater());
-    savings.resize(std::min(savings.size(), most_for_step));
-    all.insert(all.end(), savings.begin(), savings.end());
-  }
-  return by_saving(std::move(all));
-}
-
-std::vector<std::size_t> LazyCosts::open_long(const Cover& cover, std::int64_t least_ns) const {
-  const auto may_win = [&](std::size_t candidate) {
+std::vector<std::size_t> LazyCosts::open_long(const Cover& cover, std::int64_t least_ns, double least_saving_ns) const {
+  const auto is_worth_knowing = [&](std::size_t candidate) {
     const NodeSet& nodes = pool_.regions[pool_.candidates[candidate].region].nodes;
     if (nodes.count() == 1 || bounds_.forecast(candidate, Forecast::kExpected) < least_ns) return false;
-    return bounds_.forecast(candidate, Forecast::kHopeful) < time_of_steps_on(nodes, cover);
+    const auto even_ns = static_cast<double>(time_of_steps_on(nodes, cover));
+    return bounds_.expected_saving(candidate, even_ns) >= least_saving_ns;
   };
   std::vector<std::size_t> candidates = open();
-  std::erase_if(candidates, [&](std::size_t candidate) { return !may_win(candidate); });
+  std::erase_if(candidates, [&](std::size_t candidate) { return !is_worth_knowing(candidate); });
   return candidates;
 }
 

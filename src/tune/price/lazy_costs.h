@@ -36,19 +36,21 @@ class LazyCosts {
   /// What a computation should save in a cover, in nanoseconds: with hopeful costs of it the cover is this one, and
   /// takes `hoped_gain_ns` less.
   [[nodiscard]] double expected_saving(std::size_t candidate, const Cover& hopeful, std::int64_t hoped_gain_ns) const;
+  /// Of `candidates`, which `hoped` uses: those that should save at least this, in nanoseconds, in the segments in
+  /// which that cover and the known one differ.
+  [[nodiscard]] std::vector<std::size_t> worth_knowing(std::vector<std::size_t> candidates, const Cover& known,
+                                                       const std::vector<NamedCover>& hoped, double least_ns) const;
+  /// Puts expected costs for these and for all that are the same computation.
+  void put_expected(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
   [[nodiscard]] bool is_unseen(std::size_t candidate) const;
   /// What the covers use and nothing is known of; where the effort is kTime, also what is only sampled. Only steps that
   /// cost at least `least_ns` in them. One of each computation, ascending.
   [[nodiscard]] std::vector<std::size_t> open_in(const std::vector<NamedCover>& covers, Effort effort,
                                                  std::int64_t least_ns = 0) const;
-  /// What nothing is known of and should save at least `least_saving_ns` in place of a step of the cover that takes at
-  /// least `least_ns`, all of which it computes: where most may be saved first. So many for a step at most, one of each
-  /// computation.
-  [[nodiscard]] std::vector<std::size_t> open_instead_of(const Cover& cover, std::int64_t least_ns,
-                                                         double least_saving_ns, std::size_t most_for_step) const;
-  /// What nothing is known of, has several nodes and should take at least `least_ns`, but may, as is hoped, be faster
-  /// than the steps of the cover that compute these nodes. One of each computation, ascending.
-  [[nodiscard]] std::vector<std::size_t> open_long(const Cover& cover, std::int64_t least_ns) const;
+  /// What nothing is known of, has several nodes and should take at least `least_ns`, but save at least
+  /// `least_saving_ns` in place of the steps of the cover that compute these nodes. One of each computation, ascending.
+  [[nodiscard]] std::vector<std::size_t> open_long(const Cover& cover, std::int64_t least_ns,
+                                                   double least_saving_ns) const;
   void learn(std::size_t candidate, const Cost& cost);
   /// Lets forecasts know what was learnt.
   void fit() { bounds_.fit(); }

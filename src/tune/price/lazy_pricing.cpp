@@ -15,11 +15,6 @@ constexpr std::size_t kChunk = 16;
 /// Regions that should take this part of the best cover's time are sampled where they may win at all: of so many nodes
 /// at once forecasts are the least certain.
 constexpr double kLong = 0.3;
-/// In place of steps that take this part of it others are tried first: so many for each step in a round, in so many
-/// rounds.
-constexpr double kLongStep = 0.04;
-constexpr std::size_t kMostForStep = 3;
-constexpr int kInsteadRounds = 2;
 /// A search on the way makes at most the states of the last one divided by this.
 constexpr std::size_t kStatesShare = 4;
 /// States that trials may make for each computation measured: a small part of the time that measuring took.
@@ -27,11 +22,8 @@ constexpr std::size_t kStatesPerMeasured = 2000;
 /// Computations that count as measured from the beginning: where a whole engine looks best nothing else was, and what
 /// is hoped for is all there is to try.
 constexpr std::size_t kMeasuredAtFirst = 16;
-/// What should save less than this part of the best cover's time is not sampled.
-constexpr double kLeastSaving = 0.0001;
 /// Where forecasts with optimism find a cover that is better than the best known one by less than this part, optimism
-/// has served: of the quick backends, of all.
-constexpr double kQuickGap = 0.05;
+/// has served.
 constexpr double kGap = 0.01;
 /// Covers that should take so many times as long as the best one are not sampled for their own sake.
 constexpr double kFarBehind = 1.3;
@@ -51,12 +43,10 @@ class LazyPricer {
   }
 
   Result<std::vector<Cost>> run() {
-    COLLAGE_TRY_VOID(ask_until_known(Covers::kQuick, Forecast::kOpenMinded, Effort::kSample));
-    COLLAGE_TRY_VOID(try_instead_of_long_steps());
+    COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kSample));
     COLLAGE_TRY_VOID(sample_and_measure(true));
     for (bool has_news = true; has_news && !has_ended() && measuring_.is_sampling_resumed();) {
       const std::size_t before = costs_.measured_count();
-      COLLAGE_TRY_VOID(try_instead_of_long_steps());
       COLLAGE_TRY_VOID(sample_and_measure(false));
       has_news = costs_.measured_count() > before;
     }
@@ -67,8 +57,8 @@ class LazyPricer {
   }
 
  private:
-  /// Of the quick backends; the best; those that are entered first; all that are confirmed.
-  enum class Covers : std::uint8_t { kQuick, kBest, kFirst, kAll };
+  /// The best; those that are entered first; all that are confirmed.
+  enum class Covers : std::uint8_t { kBest, kFirst, kAll };
 
   /// Until nothing that is not sampled promises a better cover, and the best one is measured.
   Result<void> sample_and_measure(bool is_first) {
@@ -92,13 +82,10 @@ class LazyPricer {
       if (nanoseconds_of(costs[c])) taken |= request_.pool->regions[request_.pool->candidates[c].region].nodes;
     return taken.count() == request_.graph->nodes.size();
   }
-  [[nodiscard]] Result<SearchResult> best_with(std::vector<Cost> costs, Covers which = Covers::kBest) const {
+  [[nodiscard]] Result<SearchResult> best_with(std::vector<Cost> costs) const {
     CoverRequest request = request_;
     request.costs = std::move(costs);
-    return best_cover(request, backends_of(which));
-  }
-  [[nodiscard]] const std::vector<std::string>& backends_of(Covers which) const {
-    return which == Covers::kQuick ? measuring_.quick : request_.backends;
+    return best_cover(request, request.backends);
   }
   [[nodiscard]] bool has_cover(std::vector<Cost> costs) const {
     return takes_all(costs) && best_with(std::move(costs)).has_value();
@@ -163,7 +150,6 @@ class LazyPricer {
     request_.costs = costs_.forecast(kind, measuring_.most_nodes());
   }
 
-  /// None where the quick backends cannot do without the others.
   Result<std::vector<NamedCover>> covers_of(Covers which) {
     if (which == Covers::kAll) {
       COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request_));
@@ -177,55 +163,43 @@ class LazyPricer {
       first.best_alone = true;
       return covers_to_confirm(first);
     }
-    if (which == Covers::kQuick && measuring_.quick.empty()) return std::vector<NamedCover>{};
-    auto best = best_cover(request_, backends_of(which));
-    if (!best && which == Covers::kQuick) return std::vector<NamedCover>{};
-    if (!best) return std::unexpected(std::move(best).error());
-    return std::vector<NamedCover>{{"cover", *std::move(best)}};
+    COLLAGE_TRY(SearchResult best, best_cover(request_, request_.backends));
+    return std::vector<NamedCover>{{"cover", std::move(best)}};
   }
 
-  /// As the best of these covers is, whose costs are partly forecast.
-  [[nodiscard]] bool is_known_as_good(Covers which) {
-    if (!has_known_cover()) return false;
-    const auto best = best_with(costs_.known(), which);
-    const double gap = which == Covers::kQuick ? kQuickGap : kGap;
-    return best && static_cast<double>(best_ns_) >= (1 - gap) * static_cast<double>(best->cover.cost_ns);
+  /// Of what covers use that nothing is known of, what should save enough in place of the best known cover. All of it
+  /// where there is none; nothing where that one is about as good as these covers, whose costs are partly forecast.
+  [[nodiscard]] std::vector<std::size_t> worth_knowing(std::vector<std::size_t> open,
+                                                       const std::vector<NamedCover>& covers, Forecast kind) {
+    if (!has_known_cover()) return open;
+    const auto known = best_with(costs_.known());
+    if (!known) return open;
+    const auto known_ns = static_cast<double>(known->cover.cost_ns);
+    if (kind == Forecast::kOpenMinded && static_cast<double>(best_ns_) >= (1 - kGap) * known_ns) return {};
+    return costs_.worth_knowing(std::move(open), known->cover, covers, measuring_.least_saving * known_ns);
   }
 
   /// Until all is sampled, or measured, that takes at least this part of the time of the best of these covers.
+  /// What is not in the expected best cover is only sampled where that should save enough.
   Result<void> ask_until_known(Covers which, Forecast kind, Effort effort, double least_share = 0) {
+    const bool asks_for_all = which == Covers::kBest && kind == Forecast::kExpected;
+    std::vector<std::size_t> declined;
     while (!has_ended()) {
       const bool keeps_to_known = this->keeps_to_known();
       if (effort == Effort::kSample && keeps_to_known) return {};
       forecast(kind);
+      costs_.put_expected(declined, request_.costs);
       if (keeps_to_known) request_.costs = costs_.known();
       COLLAGE_TRY(const std::vector<NamedCover> covers, covers_of(which));
-      if (covers.empty()) return {};
       best_ns_ = covers.front().result.cover.cost_ns;
       const auto least_ns = static_cast<std::int64_t>(least_share * static_cast<double>(best_ns_));
       const std::vector<std::size_t> open = costs_.open_in(covers, effort, least_ns);
       COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers, effort, least_ns));
       if ((open.empty() && conversions == 0) || has_ended()) return {};
-      if (which == Covers::kQuick && measuring_.is_quick_over() && has_known_cover()) return {};
-      if (kind == Forecast::kOpenMinded && is_known_as_good(which)) return {};
-      COLLAGE_TRY(const std::size_t asked, ask_for(open, effort));
+      const std::vector<std::size_t> worth = asks_for_all ? open : worth_knowing(open, covers, kind);
+      std::ranges::set_difference(open, worth, std::back_inserter(declined));
+      COLLAGE_TRY(const std::size_t asked, ask_for(worth, effort));
       if (asked == 0 && conversions == 0) return {};
-    }
-    return {};
-  }
-
-  /// What is known already has a cover, and most of its time is in a few steps: others are tried in place of these
-  /// first.
-  Result<void> try_instead_of_long_steps() {
-    for (int round = 0; round < kInsteadRounds && has_known_cover() && !has_ended(); ++round) {
-      costs_.fit();
-      request_.costs = costs_.known();
-      COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
-      const auto least_ns = static_cast<std::int64_t>(kLongStep * static_cast<double>(best.cover.cost_ns));
-      const double least_saving_ns = kLeastSaving * static_cast<double>(best.cover.cost_ns);
-      std::vector<std::size_t> open = costs_.open_instead_of(best.cover, least_ns, least_saving_ns, kMostForStep);
-      open.resize(std::min(open.size(), kChunk));
-      COLLAGE_TRY_VOID(ask_for(open));
     }
     return {};
   }
@@ -233,7 +207,8 @@ class LazyPricer {
   Result<void> try_long_regions() {
     COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
     const auto least_ns = static_cast<std::int64_t>(kLong * static_cast<double>(best.cover.cost_ns));
-    COLLAGE_TRY_VOID(ask_for(costs_.open_long(best.cover, least_ns)));
+    const double least_saving_ns = measuring_.least_saving * static_cast<double>(best.cover.cost_ns);
+    COLLAGE_TRY_VOID(ask_for(costs_.open_long(best.cover, least_ns, least_saving_ns)));
     return {};
   }
 
@@ -269,7 +244,7 @@ class LazyPricer {
       return try_together(open.subspan(open.size() / 2));
     }
     const double saving_ns = costs_.expected_saving(open.front(), hoped, best_ns_ - hoped.cost_ns);
-    if (saving_ns < kLeastSaving * static_cast<double>(best_ns_)) return {};
+    if (saving_ns < measuring_.least_saving * static_cast<double>(best_ns_)) return {};
     COLLAGE_TRY_VOID(ask_for({open.front()}));
     if (static_cast<double>(costs_.measured_count()) > (1 + kNews) * static_cast<double>(fitted_))
       forecast(Forecast::kExpected);

@@ -4,15 +4,15 @@
 //       by a few runs, until it contains no forecast. Only what the best cover then uses is measured, long steps first,
 //       which again repeats until it contains no sample. Where measuring took less time than was kept for it, all of
 //       this goes on.
-//       Samples are taken in passes: over the backends that are quick to measure; of what should save most in place of
-//       the longest steps of their cover; over all backends. These passes forecast with optimism what little is known
-//       of, and end when the best cover so found is hardly better than the best known one. Then, with expected costs,
-//       over the covers that are entered first. The best cover is measured, its shortest steps only at the end. Then
-//       long regions are sampled in any case, because a sum of parts forecasts them badly, and each computation that
-//       was never run is tried at a hopeful cost while the others have their expected costs. Where the best cover
-//       improves, it is sampled if it should save enough: the mean saving over all times that the forecast leaves open,
-//       zero where it is not taken. Many are tried in one search, because candidates that bring no gain together bring
-//       none alone, those first that should save most. Last come the covers that will be confirmed and may win.
+//       Samples are taken in passes: of the cover that is expected to be best; of the best cover where what little is
+//       known of is forecast with optimism, until that cover is hardly better than the best known one; of the covers
+//       that are entered first. The best cover is measured, its shortest steps only at the end. Then long regions are
+//       sampled, because a sum of parts forecasts them badly, and each computation that was never run is tried at a
+//       hopeful cost while the others have their expected costs. Many are tried in one search, because candidates that
+//       bring no gain together bring none alone, those first that should save most. Last come the covers that will be
+//       confirmed and may win.
+//       But for the expected best cover, something is sampled if it should save enough: the mean saving over all times
+//       that the forecast leaves open, zero where it is not taken (segment_savings.h).
 // Example, without samples: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and
 //   5 us.
 //   search 1   best cover a1 b1 = 15   both are measured: a1 15 us, b1 5 us
@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "measure/jobs.h"
+#include "measure/measure_options.h"
 #include "tune/price/cost_bounds.h"
 #include "tune/price/covers.h"
 
@@ -44,11 +45,8 @@ struct LazyMeasuring {
   /// sampled; how many.
   std::function<Result<std::size_t>(const std::vector<NamedCover>& covers, Effort effort, std::int64_t least_ns)>
       conversions;
-  /// Backends whose candidates take little time to measure: what their best cover uses comes first, so that a budget
-  /// too short for all does not leave a plan that is worse than theirs. Empty: all are alike.
-  std::vector<std::string> quick = {};
-  /// From then on they have no precedence, once a cover is known.
-  std::function<bool()> is_quick_over = [] { return false; };
+  /// What should save less than this part of the best cover's time is not sampled.
+  double least_saving = MeasureLimits{}.least_saving;
   /// From then on nothing new is sampled: the time left is for measuring the best cover of what is known.
   std::function<bool()> is_sampling_over = [] { return false; };
   /// Asked when that cover is measured: whether so much time is left that sampling goes on for some of it.

@@ -189,7 +189,7 @@ Result<std::vector<Cost>> price_lazily(const TuneTask& task, const MeasureEnv& e
   CoverRequest request = cover_request(task, priced, {});
   COLLAGE_TRY(std::vector<std::size_t> asked,
               take_stored(env, priced.pool.candidates, *priced.pricing, request.costs, bounds));
-  auto prices = priced.pricing->price_lazily(std::move(request), bounds, env.limits(), priced.engine_ns);
+  auto prices = priced.pricing->price_lazily(std::move(request), bounds, env.limits());
   priced.memory_of_models->keep(priced.bounds->learnt());
   if (!prices) return std::unexpected(std::move(prices).error());
   priced.second_half_gain = prices->second_half_gain;

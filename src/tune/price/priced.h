@@ -40,9 +40,8 @@ struct Priced {
   std::size_t known_schedules = 0;
   /// The part of the best cover's cost that the second half of pricing saved; nothing where it is not known.
   std::optional<double> second_half_gain = std::nullopt;
-  std::int64_t engine_ns = 0;  ///< of an engine's plan that ships if no cover is faster; 0 = there is none
-  PrecisionLimits limits;      ///< so that outputs keep to their bound
-  int times_outside = 0;       ///< how often plans were outside
+  PrecisionLimits limits;  ///< so that outputs keep to their bound
+  int times_outside = 0;   ///< how often plans were outside
   /// Why there are no covers: no time, a stop, rules, a cap of memory, no node.
   std::optional<Error> no_covers = std::nullopt;
 

@@ -11,13 +11,8 @@ namespace collage {
 namespace {
 
 constexpr int kMostSearches = 24;
-/// Of the time for measuring, for backends that are quick to measure.
-constexpr double kQuickShare = 0.25;
-/// They come first where so many runs of an engine's plan fit into that time: in less, not even one kernel for each
-/// node could be sampled.
-constexpr double kQuickRuns = 16;
-/// Of that time, for what comes after the samples; at least so many seconds, but no more than half of it: verifying the
-/// steps of a cover takes a while even when there are few samples to choose from.
+/// Of the time for measuring, for what comes after the samples; at least so many seconds, but no more than half of it:
+/// verifying the steps of a cover takes a while even when there are few samples to choose from.
 constexpr double kTimingShare = 0.2;
 constexpr double kLeastTimingSeconds = 4;
 /// Of that time: what has to be left for samples to be taken after the cover is measured.
@@ -78,19 +73,7 @@ std::vector<std::string> without_compilers(std::vector<std::string> names, Regis
   return names;
 }
 
-/// Those that do not compile for each kernel; none when nobody does.
-std::vector<std::string> quick_backends(const std::vector<std::string>& names, Registry& registry) {
-  std::vector<std::string> quick = without_compilers(names, registry);
-  if (quick.size() == names.size()) quick.clear();
-  return quick;
-}
-
 }  // namespace
-
-bool is_quick_first(std::chrono::nanoseconds until_deadline, std::int64_t engine_ns) {
-  if (engine_ns == 0) return true;
-  return kQuickShare * static_cast<double>(until_deadline.count()) >= kQuickRuns * static_cast<double>(engine_ns);
-}
 
 Pricing::Pricing(PricingOptions options, const Graph& graph, Registry& registry, Store& store)
     : registry_(registry),
@@ -111,8 +94,7 @@ Result<std::vector<Cost>> Pricing::price_variants(const Region& region, const st
   return candidates_.price_variants(region, backend, variants, limits);
 }
 
-Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits,
-                                         std::int64_t engine_ns) {
+Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits) {
   request.conversions = boundary_table();
   const CandidatePool& pool = *request.pool;
   LazyPrices prices;
@@ -124,9 +106,7 @@ Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bound
   measuring.conversions = [&](const std::vector<NamedCover>& covers, Effort effort, std::int64_t least_ns) {
     return conversions_.measure(covers, limits, *pricer_, effort, least_ns);
   };
-  if (is_quick_first(limits.deadline - Clock::now(), engine_ns))
-    measuring.quick = quick_backends(request.backends, registry_);
-  measuring.is_quick_over = [until = after(limits.deadline, kQuickShare)] { return Clock::now() > until; };
+  measuring.least_saving = limits.least_saving;
   SamplingTime sampling(limits.deadline);
   measuring.is_sampling_over = [&sampling] { return sampling.is_over(); };
   measuring.is_sampling_resumed = [&sampling] { return sampling.resume(); };

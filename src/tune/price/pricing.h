@@ -37,11 +37,6 @@ struct LazyPrices {
   std::optional<double> second_half_gain = std::nullopt;
 };
 
-/// Whether backends that are quick to measure come before the others, with so much time to measure. Not where one run
-/// of an engine takes so long that samples for a cover of theirs would fill all of their part: the engine's plan is
-/// there already. `engine_ns` is 0 when there is none.
-[[nodiscard]] bool is_quick_first(std::chrono::nanoseconds until_deadline, std::int64_t engine_ns);
-
 /// One thread. Graph, registry and store outlive it.
 class Pricing {
  public:
@@ -52,9 +47,8 @@ class Pricing {
   [[nodiscard]] Result<std::vector<Cost>> price(const CandidatePool& pool, const MeasureLimits& limits,
                                                 std::vector<Cost> known = {});
   /// The same, measuring only what decides which covers are best as far as `bounds` can tell (lazy_pricing.h). Known
-  /// are request.costs. `engine_ns`: of a plan that is there already; 0 = there is none.
-  [[nodiscard]] Result<LazyPrices> price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits,
-                                                std::int64_t engine_ns = 0);
+  /// are request.costs.
+  [[nodiscard]] Result<LazyPrices> price_lazily(CoverRequest request, CostBounds& bounds, const MeasureLimits& limits);
   /// One cost for each of these candidates of the pool.
   [[nodiscard]] Result<std::vector<Cost>> price_some(const CandidatePool& pool,
                                                      const std::vector<std::size_t>& candidates, Effort effort,

@@ -150,7 +150,7 @@ struct Asked {
   std::size_t end = ~std::size_t{0};           ///< then for nothing
   std::size_t sampling_end = ~std::size_t{0};  ///< then nothing new is sampled,
   std::size_t resumed = 0;                     ///< until so many more may be, once
-  std::vector<std::string> quick = {};
+  double least_saving = MeasureLimits{}.least_saving;
 };
 
 LazyMeasuring measuring(const RegularTimes& times, Asked& asked) {
@@ -163,7 +163,7 @@ LazyMeasuring measuring(const RegularTimes& times, Asked& asked) {
             return costs;
           },
           .conversions = [](const std::vector<NamedCover>&, Effort, std::int64_t) { return Result<std::size_t>(0U); },
-          .quick = asked.quick,
+          .least_saving = asked.least_saving,
           .is_sampling_over = [&] { return asked.candidates.size() >= asked.sampling_end; },
           .is_sampling_resumed =
               [&] {
@@ -265,6 +265,30 @@ TEST(LazyPricing, AsksForLessWhereOtherModelsWereTuned) {
   EXPECT_LT(excess, 0.01);
 }
 
+TEST(LazyPricing, AsksFirstForTheCoverThatIsExpectedToBeBest) {
+  const RegularTimes times(11, 16);
+  CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, {});
+  LazyCosts costs(times.graph, times.pool, bounds);
+  costs.fit();
+  CoverRequest expected = times.request();
+  expected.costs = costs.forecast(Forecast::kExpected, ~std::size_t{0});
+  const std::vector<std::size_t> first =
+      costs.open_in({{"cover", *best_cover(expected, expected.backends)}}, Effort::kSample);
+  Asked asked;
+  price(times, asked);
+  ASSERT_GE(asked.candidates.size(), first.size());
+  EXPECT_EQ(first, std::vector(asked.candidates.begin(), asked.candidates.begin() + std::ssize(first)));
+}
+
+TEST(LazyPricing, AsksForLessTheMoreACandidateHasToSave) {
+  const RegularTimes times(11, 32);
+  Asked patient{.least_saving = 1e-4};
+  Asked hasty{.least_saving = 1e-2};
+  price(times, patient);
+  price(times, hasty);
+  EXPECT_LT(hasty.candidates.size(), patient.candidates.size() * 9 / 10);
+}
+
 TEST(LazyPricing, MeasuresEveryComputationOnce) {
   const RegularTimes times(3, 16);
   Asked asked;
@@ -334,32 +358,6 @@ struct EngineKnown {
   }
 };
 
-TEST(LazyCosts, NamesWhatMaySaveMostInPlaceOfLongSteps) {
-  EngineKnown known;
-  auto& [times, bounds, costs] = known;
-  const Cover cover = known.best();
-  const std::int64_t least_ns = cover.cost_ns / 20;
-  const double least_saving_ns = 1e-4 * static_cast<double>(cover.cost_ns);
-  const std::vector<std::size_t> named = costs.open_instead_of(cover, least_ns, least_saving_ns, 2);
-  ASSERT_FALSE(named.empty());
-  double saved_before = std::numeric_limits<double>::max();
-  for (const std::size_t c : named) {
-    EXPECT_TRUE(costs.is_unseen(c));
-    const NodeSet& nodes = times.pool.regions[times.pool.candidates[c].region].nodes;
-    std::int64_t step_ns = 0;  // of the longest step that it computes
-    for (const CoverStep& step : cover.steps)
-      if (std::get<CoverKernel>(step.work).region.nodes.is_subset_of(nodes))
-        step_ns = std::max(step_ns, nanoseconds_of(step.cost).value_or(0));
-    EXPECT_GE(step_ns, least_ns);
-    const double saved_ns = bounds.expected_saving(c, static_cast<double>(step_ns));
-    EXPECT_GE(saved_ns, least_saving_ns);
-    EXPECT_LE(saved_ns, saved_before);
-    saved_before = saved_ns;
-  }
-  EXPECT_LE(named.size(), 2 * cover.steps.size());
-  EXPECT_TRUE(costs.open_instead_of(cover, cover.cost_ns + 1, 0, 2).empty()) << "no step is so long";
-}
-
 TEST(LazyCosts, NamesFirstWhatShouldSaveMostInPlaceOfTheCover) {
   EngineKnown known;
   auto& [times, bounds, costs] = known;
@@ -401,16 +399,18 @@ TEST(LazyCosts, NamesLongRegionsOnlyWhereTheyMayWin) {
   auto& [times, bounds, costs] = known;
   Cover cover = known.best();
   const std::int64_t least_ns = cover.cost_ns / 20;
-  const std::vector<std::size_t> named = costs.open_long(cover, least_ns);
+  const std::vector<std::size_t> named = costs.open_long(cover, least_ns, 1);
   ASSERT_FALSE(named.empty());
   for (const std::size_t c : named) {
     EXPECT_TRUE(costs.is_unseen(c));
     EXPECT_GT(times.pool.regions[times.pool.candidates[c].region].nodes.count(), 1U);
     EXPECT_GE(bounds.forecast(c, Forecast::kExpected), least_ns);
   }
-  EXPECT_TRUE(costs.open_long(cover, cover.cost_ns + 1).empty()) << "none should take so long";
+  EXPECT_TRUE(costs.open_long(cover, least_ns, static_cast<double>(cover.cost_ns)).empty())
+      << "none should save so much";
+  EXPECT_TRUE(costs.open_long(cover, cover.cost_ns + 1, 1).empty()) << "none should take so long";
   for (CoverStep& step : cover.steps) step.cost = Measured{.median_ns = 1, .low_ns = 1, .high_ns = 1, .samples = 1};
-  EXPECT_TRUE(costs.open_long(cover, least_ns).empty()) << "the cover is faster than any of them may be";
+  EXPECT_TRUE(costs.open_long(cover, least_ns, 1).empty()) << "the cover is faster than any of them may be";
 }
 
 TEST(LazyPricing, AsksTheSameQuestionsEveryTime) {
@@ -419,26 +419,6 @@ TEST(LazyPricing, AsksTheSameQuestionsEveryTime) {
   price(RegularTimes(5, 16), first);
   price(RegularTimes(5, 16), second);
   EXPECT_EQ(first.candidates, second.candidates);
-}
-
-TEST(LazyPricing, QuickBackendsAreMeasuredBeforeOthers) {
-  const RegularTimes times(11, 16);
-  Asked asked{.quick = {"engine", "graphs"}};
-  const std::vector<Cost> costs = price(times, asked);
-  const auto is_slow = [&](std::size_t c) { return times.pool.candidates[c].backend == "kernels"; };
-  const auto first_slow = std::ranges::find_if(asked.candidates, is_slow);
-  ASSERT_NE(first_slow, asked.candidates.end());
-  Asked hasty{.end = static_cast<std::size_t>(first_slow - asked.candidates.begin()), .quick = asked.quick};
-  // Whatever the slow ones would have been, the best cover of the quick ones is known when the first of them comes up.
-  CoverRequest quick = times.request();
-  quick.costs = price(times, hasty);
-  const auto best = best_cover(quick, asked.quick);
-  ASSERT_TRUE(best);
-  quick.costs = costs;
-  EXPECT_LE(static_cast<double>(best->cover.cost_ns),
-            1.1 * static_cast<double>(best_cover(quick, asked.quick)->cover.cost_ns));
-  EXPECT_TRUE(std::ranges::none_of(hasty.candidates, is_slow));
-  EXPECT_GT(hasty.candidates.size(), 10U);
 }
 
 TEST(LazyPricing, LeavesACoverWhenTimeEndsAtOnce) {
@@ -485,15 +465,6 @@ TEST(LazyPricing, WhereNobodyTakesANodeAloneTheSmallestCandidateCountsAsSmall) {
     EXPECT_EQ(costs.is_small_enough(c, 1), is_smallest) << c;
     EXPECT_FALSE(costs.is_small_enough(c, 0));
   }
-}
-
-TEST(Pricing, QuickBackendsComeFirstUnlessRunsAreLong) {
-  using std::chrono::seconds;
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  EXPECT_TRUE(is_quick_first(seconds(-1), 0)) << "no engine's plan is there";
-  EXPECT_TRUE(is_quick_first(seconds(32), kSecond / 2));
-  EXPECT_FALSE(is_quick_first(seconds(32), kSecond));
-  EXPECT_FALSE(is_quick_first(seconds(-1), kSecond)) << "past the deadline";
 }
 
 }  // namespace
