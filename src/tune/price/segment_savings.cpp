@@ -9,7 +9,7 @@
 namespace collage {
 namespace {
 
-struct Segment {
+struct ComparedSegment {
   NodeSet nodes;
   double known_ns = 0;
   double hoped_ns = 0;
@@ -18,8 +18,8 @@ struct Segment {
 };
 
 /// A segment, and all that share nodes with it, become one.
-void join(std::vector<Segment>& segments, Segment joined) {
-  std::erase_if(segments, [&](const Segment& other) {
+void join(std::vector<ComparedSegment>& segments, ComparedSegment joined) {
+  std::erase_if(segments, [&](const ComparedSegment& other) {
     if (!other.nodes.intersects(joined.nodes)) return false;
     joined.nodes |= other.nodes;
     joined.known_ns += other.known_ns;
@@ -33,7 +33,7 @@ void join(std::vector<Segment>& segments, Segment joined) {
 
 double time_of(const CoverStep& step) { return static_cast<double>(nanoseconds_of(step.cost).value_or(0)); }
 
-Segment hoped_segment(const CoverStep& step, const NodeSet& nodes, const FindForecast& forecast) {
+ComparedSegment hoped_segment(const CoverStep& step, const NodeSet& nodes, const FindForecast& forecast) {
   const auto found = forecast(step);
   if (!found) return {.nodes = nodes, .hoped_ns = time_of(step)};
   return {.nodes = nodes,
@@ -54,14 +54,14 @@ double mean_above_zero(double mean, double variance) {
 }  // namespace
 
 std::map<std::uint32_t, double> segment_savings(const Cover& known, const Cover& hoped, const FindForecast& forecast) {
-  std::vector<Segment> segments;
+  std::vector<ComparedSegment> segments;
   for (const CoverStep& step : known.steps)
     if (const Region* const region = chosen_region(step))
       join(segments, {.nodes = region->nodes, .known_ns = time_of(step)});
   for (const CoverStep& step : hoped.steps)
     if (const Region* const region = chosen_region(step)) join(segments, hoped_segment(step, region->nodes, forecast));
   std::map<std::uint32_t, double> savings;
-  for (const Segment& segment : segments)
+  for (const ComparedSegment& segment : segments)
     for (const std::uint32_t computation : segment.computations)
       savings[computation] += mean_above_zero(segment.known_ns - segment.hoped_ns, segment.variance);
   return savings;

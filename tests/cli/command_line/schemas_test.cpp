@@ -82,9 +82,9 @@ class SchemasTest : public TestBackendsTest {
 };
 
 void SchemasTest::use_one_plan() {
-  const Json tuned =
-      answer({"tune", given("model.onnx", chain(3)), "-o", plan_, "--backends", "test,test:fault=run-wrong", "--budget",
-              "2s", "--store", store_, "--quiet", "--events", file("events"), "--dump", "cover"});
+  const Json tuned = answer({"tune", given("model.onnx", chain(3)), "-o", plan_, "--backends",
+                             "test,test:fault=run-wrong", "--measure-all", "--budget", "2s", "--store", store_,
+                             "--quiet", "--events", file("events"), "--dump", "cover"});
   accept_lines(file("events"));
   accept(member(plan_, "plan.json"));
   ASSERT_FALSE(tuned["repros"].empty());

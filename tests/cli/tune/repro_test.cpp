@@ -14,8 +14,9 @@ class ReproTest : public TestBackendsTest {
  protected:
   /// A tune in which this instance takes part; its report.
   nlohmann::json tuned_with(const std::string& backend, const std::string& store) {
-    const Ended ended = run({"tune", given("model.onnx", chain(3)), "-o", file("model.collage"), "--budget", "10s",
-                             "--quiet", "--backends", "test," + backend, "--store", store, "--json", "-"});
+    const Ended ended =
+        run({"tune", given("model.onnx", chain(3)), "-o", file("model.collage"), "--budget", "10s", "--quiet",
+             "--measure-all", "--backends", "test," + backend, "--store", store, "--json", "-"});
     expect_good(ended);
     return parsed(ended.out);
   }
@@ -63,8 +64,9 @@ TEST_F(ReproTest, CrashOfAStoreInMemoryIsKeptInTheCache) {
 }
 
 TEST_F(ReproTest, ReportSaysHowToReplay) {
-  const Ended ended = run({"tune", given("model.onnx", chain(2)), "-o", file("model.collage"), "--budget", "10s",
-                           "--quiet", "--backends", "test,test:fault=compile-throw", "--store", "memory:"});
+  const Ended ended =
+      run({"tune", given("model.onnx", chain(2)), "-o", file("model.collage"), "--budget", "10s", "--quiet",
+           "--measure-all", "--backends", "test,test:fault=compile-throw", "--store", "memory:"});
   expect_good(ended);
   EXPECT_THAT(ended.out, HasSubstr("test:fault=compile-throw failed: compile, "));
   EXPECT_THAT(ended.out, HasSubstr("; see collage repro '/"));

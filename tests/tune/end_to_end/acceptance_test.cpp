@@ -23,7 +23,9 @@ TEST(Acceptance, ACandidateThatThrowsIsLeftOutAndTheReasonKept) {
   TuneLab lab;
   test::write_model(test::small_graph(), lab.scratch.file("model.onnx"));
   const std::vector<std::string> throwing = {"test:fault=compile-throw", "test:fault=run-throw"};
-  const auto report = tune(lab.options({"onnxruntime", throwing[0], throwing[1]}), lab.registry);
+  TuneOptions options = lab.options({"onnxruntime", throwing[0], throwing[1]});
+  options.measures_all = true;
+  const auto report = tune(options, lab.registry);
   ASSERT_TRUE(report) << to_string(report.error());
   EXPECT_GE(report->refused, 2U);
   const auto plan = load_plan(report->plan);
