@@ -1,6 +1,7 @@
 #include "tune/price/lazy_pricing.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 
