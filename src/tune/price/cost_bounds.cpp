@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "region/narrow_variant.h"
 #include "store/keys.h"
 #include "tune/price/deviations.h"
+#include "tune/price/normal_distribution.h"
 #include "tune/price/region_work.h"
 
 namespace collage {
@@ -29,9 +29,6 @@ double share_of(const Variant& variant, bool is_heavy) {
   if (type == ElementType::kFloat16) return is_heavy && has_narrow_port(variant) ? 1 : 0.5;
   return is_heavy && multiplies_tiles() ? 0.25 : 0.5;
 }
-
-/// Of the standard normal distribution.
-double probability_below(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
 
 /// How a variant computes: its name up to a plus. What follows that says what is fused, which the rest of the region
 /// says too, or that floats are split.
@@ -206,7 +203,7 @@ double CostBounds::expected_saving(std::size_t candidate, double even_ns) const 
   const CostModel::Prediction expected = predict(candidate);
   const double distance = std::log(even_ns / expected.ns) / expected.spread;
   const double mean_ns = expected.ns * std::exp(expected.spread * expected.spread / 2);
-  return even_ns * probability_below(distance) - mean_ns * probability_below(distance - expected.spread);
+  return even_ns * normal_probability_below(distance) - mean_ns * normal_probability_below(distance - expected.spread);
 }
 
 void CostBounds::learn(std::size_t candidate, const Cost& cost) {

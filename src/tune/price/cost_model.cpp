@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+
+#include "tune/price/normal_distribution.h"
 
 namespace collage {
 namespace {
@@ -114,7 +115,7 @@ double CostModel::variance_left(const State& effect) { return 1 / (effect.eviden
 bool CostModel::is_odd(const Computation& computation, double log_ns) const {
   const Prediction expected = predict(computation);
   const double surprise = (log_ns - std::log(expected.ns)) / expected.spread;
-  const double density = std::exp(-surprise * surprise / 2) / (std::sqrt(2 * std::numbers::pi) * expected.spread);
+  const double density = normal_density(surprise) / expected.spread;
   return surprise > 0 && kOddShare / kOddRange > (1 - kOddShare) * density;
 }
 

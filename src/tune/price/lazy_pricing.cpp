@@ -13,8 +13,8 @@ namespace {
 
 /// Computations asked for at once; between them the deadline is looked at.
 constexpr std::size_t kChunk = 16;
-/// Regions that should take this part of the best cover's time are sampled where they may win at all: of so many nodes
-/// at once forecasts are the least certain.
+/// Regions that should take this part of the best cover's time are sampled where that should save enough: of so many
+/// nodes at once forecasts are the least certain.
 constexpr double kLong = 0.3;
 /// A search on the way makes at most the states of the last one divided by this.
 constexpr std::size_t kStatesShare = 4;

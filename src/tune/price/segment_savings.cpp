@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <set>
 #include <vector>
+
+#include "tune/price/normal_distribution.h"
 
 namespace collage {
 namespace {
@@ -47,8 +48,7 @@ double mean_above_zero(double mean, double variance) {
   if (variance <= 0) return std::max(mean, 0.0);
   const double deviation = std::sqrt(variance);
   const double x = mean / deviation;
-  return mean * std::erfc(-x / std::numbers::sqrt2) / 2 +
-         deviation * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+  return mean * normal_probability_below(x) + deviation * normal_density(x);
 }
 
 }  // namespace
