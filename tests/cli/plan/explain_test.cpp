@@ -110,7 +110,7 @@ TEST_F(ExplainTest, SaysWhyABackendDoesNotRunANode) {
 }
 
 TEST_F(ExplainTest, SaysWhatAnotherBackendWouldCost) {
-  tune({"--backends", "onednn,onnxruntime"});
+  tune({"--backends", "onednn,onnxruntime", "--measure-all"});
   const json story = explained();
   std::size_t asked = 0;
   for (const json& node : story["nodes"])
