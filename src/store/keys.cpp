@@ -8,10 +8,13 @@
 namespace collage {
 namespace {
 
+/// Of how times are taken: raised when times taken before do not compare with those taken now.
+constexpr int kTiming = 2;
+
 std::string surroundings(const BackendInfo& backend, const MeasureContext& context, Accuracy accuracy) {
-  return fmt::format("backend={} version={} build={} threads={} accuracy={} displaced={} machine={}", backend.name,
-                     backend.version, backend.build, context.threads, name_of(accuracy), context.displaced_bytes,
-                     context.machine);
+  return fmt::format("backend={} version={} build={} threads={} accuracy={} displaced={} timing={} machine={}",
+                     backend.name, backend.version, backend.build, context.threads, name_of(accuracy),
+                     context.displaced_bytes, kTiming, context.machine);
 }
 
 std::string content_hash_of(const Tensor& tensor) {

@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 constexpr const char* kCostSchema = "collage.cost/2";
 constexpr const char* kFirstCostSchema = "collage.cost/1";
 /// Every field that a key of keys.h may have.
-constexpr std::array<std::string_view, 15> kFields = {"region",  "convert",  "variant",   "in",      "out",
-                                                      "from",    "to",       "backend",   "version", "build",
-                                                      "threads", "accuracy", "displaced", "machine", "place"};
+constexpr std::array<std::string_view, 16> kFields = {"region",    "convert", "variant", "in",    "out",     "from",
+                                                      "to",        "backend", "version", "build", "threads", "accuracy",
+                                                      "displaced", "timing",  "machine", "place"};
 
 std::string field_of(std::string_view key, std::string_view field) {
   for (const auto& [name, value] : fields_of(key))
@@ -51,9 +51,10 @@ std::optional<Line> line_from(const std::string& text) {
   const auto json = parse_json(text, "line of costs");
   if (!json) return std::nullopt;
   auto line = read_json("line of costs", [&]() -> std::optional<Line> {
-    if (json->at("schema") != kCostSchema && json->at("schema") != kFirstCostSchema) return std::nullopt;
+    const bool is_first = json->at("schema") == kFirstCostSchema;
+    if (!is_first && json->at("schema") != kCostSchema) return std::nullopt;
     const std::string key = json->at("key");
-    const Json of = json->value("of", Json());
+    const Json of = is_first ? Json() : json->at("of");
     if (json->at("checksum") != checksum_of(key, json->at("cost"), of)) return std::nullopt;
     return Line{.key = key,
                 .cost = cost_from(json->at("cost")),

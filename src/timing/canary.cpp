@@ -1,11 +1,10 @@
 #include "timing/canary.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <thread>
 
-#include "timing/sampling.h"
+#include "base/clock.h"
 
 namespace collage {
 namespace {
@@ -15,17 +14,17 @@ constexpr int kFirstLooks = 500;
 
 }  // namespace
 
-/// Multiplications and additions, many in flight at once, so that the processor's units and its clock are what counts.
-std::int64_t Canary::work_ns() const {
-  std::array<float, 32> sums = {};
+/// Multiplications that wait for each other, so that only the clock counts. What other hardware threads of the core
+/// take is no part of it: a computation that needs the core in every cycle doubles its time beside one, where most
+/// kernels take up to a third longer.
+std::int64_t Canary::work_ns() {
+  std::uint64_t value = 3;
   const std::int64_t begin = monotonic_ns();
-  for (int repeat = 0; repeat < 12; ++repeat)
-    for (std::size_t i = 0; i < table_.size(); i += sums.size())
-      for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = sums[k] * 0.5F + table_[i + k];
-  const std::int64_t elapsed = monotonic_ns() - begin;
-  const volatile float keep = sums[0];  // a result that is not read might not be computed
-  static_cast<void>(keep);
-  return std::max<std::int64_t>(1, elapsed);
+  for (int i = 0; i < 1000; ++i) {
+    value *= value;
+    asm volatile("" : "+r"(value));  // neither the value nor several steps at once are known beforehand
+  }
+  return std::max<std::int64_t>(1, monotonic_ns() - begin);
 }
 
 void Canary::learn(std::int64_t quiet_ns) {

@@ -1,14 +1,14 @@
-// A fixed computation whose time shows how fast the processor is at the moment. When the clock frequency changes or
-// another virtual machine takes cycles, it slows down together with the kernel that is being timed. The kernel's time
-// can so be corrected for the cause, never because of its value.
+// A fixed computation whose time shows how fast the processor's clock is at the moment. When its frequency changes, the
+// computation slows down by the same factor as the kernel that is being timed. The kernel's time can so be corrected
+// for the cause, never because of its value. Not here: other hardware threads of the core, which slow each kernel down
+// by a factor of its own.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 namespace collage {
 
-/// One per process and thread. Each measurement takes a few microseconds.
+/// One per process and thread. Each measurement takes about two microseconds.
 class Canary {
  public:
   /// The present time of the computation divided by the least time seen so far; 1 in a quiet moment.
@@ -19,9 +19,8 @@ class Canary {
   void learn(std::int64_t quiet_ns);
 
  private:
-  [[nodiscard]] std::int64_t work_ns() const;
+  [[nodiscard]] static std::int64_t work_ns();
 
-  std::vector<float> table_ = std::vector<float>(2048, 1.0F);  ///< fits the first cache
   std::int64_t quiet_ns_ = 0;
 };
 

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kNotKnown = "(kept by an older version, which did not say of what)";
 /// Fields of keys in which costs of one region may differ beside backend and variant.
-constexpr std::array<std::string_view, 8> kSurroundings = {"in",      "out",      "version",   "build",
-                                                           "threads", "accuracy", "displaced", "machine"};
+constexpr std::array<std::string_view, 9> kSurroundings = {"in",       "out",       "version", "build",  "threads",
+                                                           "accuracy", "displaced", "timing",  "machine"};
 
 std::string cut(std::string text) {
   text = on_one_line(std::move(text));
