@@ -16,7 +16,8 @@ std::vector<Result<Timing>> sample_trials(std::size_t contenders, const TrialSam
       },
       .slowness = [&bench] { return bench.canary().slowness(); },
       .threads = sampling.threads,
-      .noise = &noise};
+      .noise = &noise,
+      .smt = &bench.smt()};
   if (sampling.displaced_bytes > 0)
     subject.prepare = [&sampling, &displacer = bench.displacer(sampling.displaced_bytes)](std::size_t contender) {
       const Trial* const trial = sampling.trial_of(contender);

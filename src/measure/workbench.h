@@ -10,6 +10,7 @@
 #include "numbers/record.h"
 #include "timing/canary.h"
 #include "timing/displacer.h"
+#include "timing/smt_watch.h"
 
 namespace collage {
 
@@ -33,6 +34,7 @@ class Workbench {
   [[nodiscard]] Registry& registry() { return registry_; }
   [[nodiscard]] FormatConverter& converter() { return converter_; }
   [[nodiscard]] Canary& canary() { return canary_; }
+  [[nodiscard]] SmtWatch& smt() { return smt_; }
   /// The one of the last call where it fits.
   [[nodiscard]] Displacer& displacer(std::int64_t bytes);
 
@@ -42,6 +44,7 @@ class Workbench {
   Registry& registry_;
   FormatConverter converter_;
   Canary canary_;
+  SmtWatch smt_;
   Displacer displacer_{0};
   InputSetCache input_sets_{kMostInputSets};
   std::string graph_stamp_;

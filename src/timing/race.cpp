@@ -138,7 +138,7 @@ class Race {
   Race(const std::vector<Contender>& contenders, const RaceOptions& options)
       : contenders_(contenders),
         options_(options),
-        clock_({.slowness = options.slowness, .threads = options.threads, .noise = &noise_}),
+        clock_({.slowness = options.slowness, .threads = options.threads, .noise = &noise_, .smt = &smt_}),
         random_(options.seed) {}
 
   Result<std::vector<RaceLane>> run() {
@@ -265,6 +265,7 @@ class Race {
   const std::vector<Contender>& contenders_;
   const RaceOptions& options_;
   NoiseWatch noise_;
+  SmtWatch smt_;
   SampleClock clock_;
   std::mt19937_64 random_;
   std::vector<Repeats> repeats_;

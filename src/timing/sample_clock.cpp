@@ -8,11 +8,16 @@ namespace collage {
 
 Result<BatchTime> SampleClock::time(const std::function<Result<void>()>& call, std::int64_t calls) const {
   const PinnedThread pinned(options_.threads);
+  const bool is_alone = options_.smt == nullptr || options_.smt->wait_until_alone();
   if (options_.noise != nullptr) options_.noise->begin();
   const std::int64_t begin = options_.now_ns();
   for (std::int64_t made = 0; made < calls; ++made) COLLAGE_TRY_VOID(call());
   BatchTime batch{.elapsed_ns = std::max<std::int64_t>(1, options_.now_ns() - begin)};
   batch.disturbed = options_.noise != nullptr && options_.noise->end(batch.elapsed_ns).any();
+  if (!is_alone)
+    batch.core = CoreUse::kShared;
+  else if (options_.smt != nullptr && options_.smt->is_shared())
+    batch.core = CoreUse::kChanged;
   return batch;
 }
 

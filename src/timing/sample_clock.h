@@ -15,12 +15,21 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "timing/noise.h"
+#include "timing/smt_watch.h"
 
 namespace collage {
+
+/// Of the processor core, as far as hardware threads of others show (smt_watch.h).
+enum class CoreUse : std::uint8_t {
+  kAlone,
+  kShared,   ///< when the calls began
+  kChanged,  ///< alone then, shared when they ended
+};
 
 struct BatchTime {
   std::int64_t elapsed_ns = 1;  ///< of all calls; at least 1
   bool disturbed = false;
+  CoreUse core = CoreUse::kAlone;
 };
 
 /// One thread.
@@ -31,6 +40,7 @@ class SampleClock {
     std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; empty = 1
     int threads = 0;                        ///< calls are made pinned to so many processors; 0 = not pinned
     NoiseWatch* noise = nullptr;            ///< null = nothing counts as a disturbance
+    SmtWatch* smt = nullptr;                ///< calls wait for it; null = the core is never shared
   };
   explicit SampleClock(Options options) : options_(std::move(options)) {}
 

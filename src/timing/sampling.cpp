@@ -17,11 +17,13 @@ constexpr double kMostChange = 0.1;
 struct Lane {
   std::int64_t batch = 1;
   std::vector<std::int64_t> samples;  ///< nanoseconds of one call
+  std::vector<std::int64_t> alone;    ///< those on a core that was not shared
   std::int64_t total_ns = 0;
-  std::int64_t each_ns = 0;       ///< of one call, from the warm-up
-  std::int64_t preparing_ns = 0;  ///< before the last call
-  bool disturbed = false;         ///< the last batch
-  bool is_elsewhere = false;      ///< the last batch was timed by another clock
+  std::int64_t each_ns = 0;        ///< of one call, from the warm-up
+  std::int64_t preparing_ns = 0;   ///< before the last call
+  bool disturbed = false;          ///< the last batch
+  CoreUse core = CoreUse::kAlone;  ///< likewise
+  bool is_elsewhere = false;       ///< the last batch was timed by another clock
   std::size_t discarded = 0;
   bool done = false;
   std::optional<Error> error;
@@ -35,7 +37,8 @@ class Sampler {
         clock_({.now_ns = subject.now_ns,
                 .slowness = subject.slowness,
                 .threads = subject.threads,
-                .noise = subject.noise}),
+                .noise = subject.noise,
+                .smt = subject.smt}),
         lanes_(contenders),
         random_(options.seed) {}
 
@@ -48,6 +51,7 @@ class Sampler {
       if (lane.error) {
         results.emplace_back(std::unexpected(*lane.error));
       } else {
+        if (lane.alone.size() >= options_.few_samples) lane.samples = std::move(lane.alone);
         const Measured summary = summarise(lane.samples);
         results.emplace_back(Timing{.summary = summary, .samples_ns = std::move(lane.samples)});
       }
@@ -87,7 +91,8 @@ class Sampler {
       give_up(lane, batch.error());
       return std::nullopt;
     }
-    lane.disturbed = batch->disturbed;
+    lane.disturbed = batch->disturbed || batch->core == CoreUse::kChanged;
+    lane.core = batch->core;
     return batch->elapsed_ns;
   }
 
@@ -155,6 +160,7 @@ class Sampler {
     }
     const double quiet_ns = lane.is_elsewhere ? static_cast<double>(*elapsed) : in_quiet(*elapsed, before, after);
     lane.samples.push_back(std::max<std::int64_t>(1, std::llround(quiet_ns / static_cast<double>(lane.batch))));
+    if (lane.core == CoreUse::kAlone) lane.alone.push_back(lane.samples.back());
     lane.total_ns += *elapsed + lane.preparing_ns;
     const std::size_t count = lane.samples.size();
     const bool is_dear = lane.total_ns >= options_.long_total_ns || (lane.preparing_ns > *elapsed && agrees(lane));

@@ -53,6 +53,7 @@ struct SamplingSubject {
   std::function<double()> slowness = {};  ///< of the processor now, 1 in a quiet moment; samples are divided by it
   int threads = 0;                        ///< batches are run pinned to so many processors; 0 = not pinned
   NoiseWatch* noise = nullptr;            ///< samples that it finds disturbed do not count; null = all count
+  SmtWatch* smt = nullptr;                ///< samples on a shared core do not count where enough others do; likewise
 };
 
 /// Of one contender.

@@ -63,6 +63,39 @@ TEST(Sampling, ContendersWhoseFirstSamplesWereAllDisturbedAreStillSampled) {
   EXPECT_EQ(median_of(results[1]), 600'000);
 }
 
+TEST(Sampling, SamplesOnASharedCoreDoNotCountWhereEnoughOthersDo) {
+  FakeMachine machine{.call_ns = {500'000}};
+  SamplingSubject subject = machine.subject();
+  // Every other time of 100 ms another thread uses the core, and calls take longer.
+  const auto is_shared_at = [](std::int64_t now) { return now / 100'000'000 % 2 == 1; };
+  subject.run = [&](std::size_t) -> Result<void> {
+    machine.now += is_shared_at(machine.now) ? 600'000 : 500'000;
+    return {};
+  };
+  subject.before = [&](std::size_t) { machine.now += 30'000'000; };
+  SmtWatch smt(
+      [&] {
+        machine.now += 1'000'000;
+        return is_shared_at(machine.now) ? 1.8 : 1.0;
+      },
+      [&] { return machine.now; });
+  subject.smt = &smt;
+  const auto results = sample_all(1, subject, quick_sampling());
+  EXPECT_EQ(results[0]->summary.low_ns, 500'000);
+  EXPECT_EQ(results[0]->summary.high_ns, 500'000);
+}
+
+TEST(Sampling, SamplesOnACoreThatIsAlwaysSharedCount) {
+  FakeMachine machine{.call_ns = {500'000}};
+  SamplingSubject subject = machine.subject();
+  int looks = 0;
+  SmtWatch smt([&] { return ++looks == 1 ? 1.0 : 1.8; }, [&] { return machine.now += 1'000'000; });
+  subject.smt = &smt;
+  const auto results = sample_all(1, subject, quick_sampling());
+  EXPECT_EQ(median_of(results[0]), 500'000);
+  EXPECT_EQ(results[0]->summary.samples, 9);
+}
+
 TEST(Sampling, TimesAreThoseOfAQuietMoment) {
   FakeMachine machine{.call_ns = {600'000}};
   SamplingSubject subject = machine.subject();

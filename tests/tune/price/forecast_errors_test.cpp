@@ -10,26 +10,38 @@ TEST(ForecastErrors, ChangeNothingBeforeAnyIsSeen) { EXPECT_EQ(ForecastErrors().
 TEST(ForecastErrors, NarrowForecastsThatWereBetterThanTheyPromised) {
   ForecastErrors errors;
   errors.add("a", -0.2);
-  const double after_one = errors.factor("a");
-  for (int i = 0; i < 100; ++i) errors.add("a", -0.4);
-  EXPECT_GT(after_one, 0.9) << "one time says little";
+  EXPECT_GT(errors.factor("a"), 0.8) << "one time says little";
+  for (int i = 0; i < 100; ++i) errors.add("a", i % 2 == 0 ? 0.4 : -0.4);
   EXPECT_NEAR(errors.factor("a"), 0.45, 0.05);
   EXPECT_EQ(errors.factor("b"), 1) << "nothing is known of it";
 }
 
 TEST(ForecastErrors, WidenForecastsThatWereWorseWithinABound) {
   ForecastErrors errors;
-  for (int i = 0; i < 100; ++i) errors.add("a", -1.4);
+  for (int i = 0; i < 100; ++i) errors.add("a", i % 2 == 0 ? 1.4 : -1.4);
   EXPECT_NEAR(errors.factor("a"), 1.4, 0.05);
   for (int i = 0; i < 1000; ++i) errors.add("a", -100);
   EXPECT_EQ(errors.factor("a"), 1.5);
 }
 
-TEST(ForecastErrors, DoNotCountTimesAboveTheForecast) {
+TEST(ForecastErrors, TimesAboveTheForecastSayThatLittleIsBelow) {
   ForecastErrors errors;
-  for (int i = 0; i < 100; ++i) errors.add("a", 0.01);
-  for (int i = 0; i < 100; ++i) errors.add("a", 9);
-  EXPECT_EQ(errors.factor("a"), 1);
+  ForecastErrors far_above;
+  for (int i = 0; i < 10; ++i) {
+    errors.add("a", 0.01);
+    far_above.add("a", 9);
+  }
+  EXPECT_LT(errors.factor("a"), 0.6);
+  EXPECT_EQ(errors.factor("a"), far_above.factor("a")) << "how far above is no matter";
+  for (int i = 0; i < 1000; ++i) errors.add("a", 9);
+  EXPECT_GT(errors.factor("a"), 0.25) << "something is always possible";
+}
+
+TEST(ForecastErrors, ForgetTheFirstSurprises) {
+  ForecastErrors errors;
+  for (int i = 0; i < 20; ++i) errors.add("a", -3);
+  for (int i = 0; i < 100; ++i) errors.add("a", i % 2 == 0 ? 0.5 : -0.5);
+  EXPECT_NEAR(errors.factor("a"), 0.5, 0.15);
 }
 
 }  // namespace
