@@ -88,6 +88,12 @@ void LazyCosts::put_expected(std::span<const std::size_t> candidates, std::vecto
   }
 }
 
+void LazyCosts::leave_out(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const {
+  for (const std::size_t candidate : candidates)
+    for (const std::size_t c : members_[class_of_[candidate]])
+      if (is_unseen(c)) costs[c] = Unknown{};
+}
+
 void LazyCosts::put_known(std::size_t candidate, std::vector<Cost>& costs) const {
   for (const std::size_t c : members_[class_of_[candidate]])
     if (!is_unseen(c)) costs[c] = costs_[c];
@@ -139,7 +145,7 @@ std::vector<std::size_t> LazyCosts::worth_knowing(std::vector<std::size_t> candi
   for (const NamedCover& named : hoped)
     for (const auto& [computation, saving_ns] : segment_savings(known, named.result.cover, forecast))
       if (saving_ns >= least_ns) worth.insert(computation);
-  std::erase_if(candidates, [&](std::size_t c) { return !worth.contains(class_of_[c]); });
+  std::erase_if(candidates, [&](std::size_t c) { return is_unseen(c) && !worth.contains(class_of_[c]); });
   return candidates;
 }
 

@@ -36,12 +36,14 @@ class LazyCosts {
   /// What a computation should save in a cover, in nanoseconds: with hopeful costs of it the cover is this one, and
   /// takes `hoped_gain_ns` less.
   [[nodiscard]] double expected_saving(std::size_t candidate, const Cover& hopeful, std::int64_t hoped_gain_ns) const;
-  /// Of `candidates`, which `hoped` uses: those that should save at least this, in nanoseconds, in the segments in
-  /// which that cover and the known one differ.
+  /// Of `candidates`, which `hoped` uses: those of which something is known, or that should save at least this, in
+  /// nanoseconds, in the segments in which that cover and the known one differ.
   [[nodiscard]] std::vector<std::size_t> worth_knowing(std::vector<std::size_t> candidates, const Cover& known,
                                                        const std::vector<NamedCover>& hoped, double least_ns) const;
   /// Puts expected costs for these and for all that are the same computation.
   void put_expected(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
+  /// Puts unknown for them and for all that are the same computation.
+  void leave_out(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
   [[nodiscard]] bool is_unseen(std::size_t candidate) const;
   /// What the covers use and nothing is known of; where the effort is kTime, also what is only sampled. Only steps that
   /// cost at least `least_ns` in them. One of each computation, ascending.

@@ -168,8 +168,9 @@ class LazyPricer {
     return std::vector<NamedCover>{{"cover", std::move(best)}};
   }
 
-  /// Of what covers use that nothing is known of, what should save enough in place of the best known cover. All of it
-  /// where there is none; nothing where that one is about as good as these covers, whose costs are partly forecast.
+  /// Without those that nothing is known of and that should save too little in place of the best known cover. All
+  /// where there is no such cover; nothing where that one is about as good as these covers, whose costs are partly
+  /// forecast.
   [[nodiscard]] std::vector<std::size_t> worth_knowing(std::vector<std::size_t> open,
                                                        const std::vector<NamedCover>& covers, Forecast kind) {
     if (!has_known_cover()) return open;
@@ -181,15 +182,19 @@ class LazyPricer {
   }
 
   /// Until all is sampled, or measured, that takes at least this part of the time of the best of these covers.
-  /// What is not in the expected best cover is only sampled where that should save enough.
+  /// Only what should save enough is sampled. The rest is left out of the expected best cover, so that this one becomes
+  /// known; in other covers it has its expected cost.
   Result<void> ask_until_known(Covers which, Forecast kind, Effort effort, double least_share = 0) {
-    const bool asks_for_all = which == Covers::kBest && kind == Forecast::kExpected;
+    const bool leaves_out = which == Covers::kBest && kind == Forecast::kExpected;
     std::vector<std::size_t> declined;
     while (!has_ended()) {
       const bool keeps_to_known = this->keeps_to_known();
       if (effort == Effort::kSample && keeps_to_known) return {};
       forecast(kind);
-      costs_.put_expected(declined, request_.costs);
+      if (leaves_out)
+        costs_.leave_out(declined, request_.costs);
+      else
+        costs_.put_expected(declined, request_.costs);
       if (keeps_to_known) request_.costs = costs_.known();
       COLLAGE_TRY(const std::vector<NamedCover> covers, covers_of(which));
       best_ns_ = covers.front().result.cover.cost_ns;
@@ -197,10 +202,11 @@ class LazyPricer {
       const std::vector<std::size_t> open = costs_.open_in(covers, effort, least_ns);
       COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers, effort, least_ns));
       if ((open.empty() && conversions == 0) || has_ended()) return {};
-      const std::vector<std::size_t> worth = asks_for_all ? open : worth_knowing(open, covers, kind);
+      const std::vector<std::size_t> worth = worth_knowing(open, covers, kind);
+      const bool goes_on = leaves_out && worth.size() < open.size();
       std::ranges::set_difference(open, worth, std::back_inserter(declined));
       COLLAGE_TRY(const std::size_t asked, ask_for(worth, effort));
-      if (asked == 0 && conversions == 0) return {};
+      if (asked == 0 && conversions == 0 && !goes_on) return {};
     }
     return {};
   }

@@ -11,8 +11,8 @@
 //       hopeful cost while the others have their expected costs. Many are tried in one search, because candidates that
 //       bring no gain together bring none alone, those first that should save most. Last come the covers that will be
 //       confirmed and may win.
-//       But for the expected best cover, something is sampled if it should save enough: the mean saving over all times
-//       that the forecast leaves open, zero where it is not taken (segment_savings.h).
+//       As soon as a cover is known, something is sampled only if it should save enough in its place: the mean saving
+//       over all times that the forecast leaves open, zero where it is not taken (segment_savings.h).
 // Example, without samples: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and
 //   5 us.
 //   search 1   best cover a1 b1 = 15   both are measured: a1 15 us, b1 5 us

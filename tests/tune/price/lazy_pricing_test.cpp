@@ -289,6 +289,13 @@ TEST(LazyPricing, AsksForLessTheMoreACandidateHasToSave) {
   EXPECT_LT(hasty.candidates.size(), patient.candidates.size() * 9 / 10);
 }
 
+TEST(LazyPricing, SamplesOneCoverWhereNothingCouldSaveEnough) {
+  const RegularTimes times(11, 32);
+  Asked asked{.least_saving = 1};
+  price(times, asked);
+  EXPECT_LE(asked.candidates.size(), times.graph.nodes.size() / 2) << "a convolution and its activation are one step";
+}
+
 TEST(LazyPricing, MeasuresEveryComputationOnce) {
   const RegularTimes times(3, 16);
   Asked asked;
