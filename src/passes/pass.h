@@ -52,5 +52,6 @@ Result<bool> fold_batch_norm(Graph& graph, PassContext& context);
 Result<bool> fold_scale(Graph& graph, PassContext& context);
 Result<bool> split_batch_norm(Graph& graph, PassContext& context);
 Result<bool> view_transposes(Graph& graph, PassContext& context);
+Result<bool> flush_denormals(Graph& graph, PassContext& context);
 
 }  // namespace collage

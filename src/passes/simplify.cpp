@@ -47,6 +47,7 @@ constexpr std::array kPasses = {
     Pass{"fold_scale", fold_scale, true},
     Pass{"split_batch_norm", split_batch_norm, true},
     Pass{"view_transposes", view_transposes, false},
+    Pass{"flush_denormals", flush_denormals, true},
 };
 
 Result<void> check_names(const std::set<std::string>& names) {
