@@ -1,8 +1,8 @@
 // Sets weights that are denormal floats (below 1.2e-38) to zero. A processor may take a hundred times as long for an
-// operation on such a number as for any other: on an Intel Xeon, a convolution of the text detector PP-OCRv6, two thirds
-// of whose weights are denormal after training with weight decay, takes 92 ms in every library, and 2 to 3 ms without them.
-// Only constants that are multiplied or added are changed, and only where others of the tensor are so large that the
-// difference is below the rounding of a sum.
+// operation on such a number as for any other: on an Intel Xeon, a convolution of the text detector PP-OCRv6, two
+// thirds of whose weights are denormal after training with weight decay, takes 92 ms in every library, and 2 to 3 ms
+// without them. Only constants that are multiplied or added are changed, and only where others of the tensor are so
+// large that the difference is below the rounding of a sum.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -29,17 +29,27 @@ struct LinearInputs {
   std::size_t last;
 };
 constexpr LinearInputs kLinear[] = {
-    {"Conv", 1, 2}, {"ConvTranspose", 1, 2}, {"MatMul", 0, 1},      {"Gemm", 0, 2},
-    {"Mul", 0, 1},  {"Add", 0, 1},           {"Sub", 0, 1},         {"BatchNormalization", 1, 3},
-    {"GRU", 1, 3},  {"LSTM", 1, 3},          {"RNN", 1, 3},         {"LayerNormalization", 1, 2},
-    {"PRelu", 1, 1}, {"Einsum", 0, 7},       {"InstanceNormalization", 1, 2},
+    {"Conv", 1, 2},
+    {"ConvTranspose", 1, 2},
+    {"MatMul", 0, 1},
+    {"Gemm", 0, 2},
+    {"Mul", 0, 1},
+    {"Add", 0, 1},
+    {"Sub", 0, 1},
+    {"BatchNormalization", 1, 3},
+    {"GRU", 1, 3},
+    {"LSTM", 1, 3},
+    {"RNN", 1, 3},
+    {"LayerNormalization", 1, 2},
+    {"PRelu", 1, 1},
+    {"Einsum", 0, 7},
+    {"InstanceNormalization", 1, 2},
 };
 
 /// Whether input `i` of this node may lose its denormal numbers.
 bool is_linear(const Node& node, std::size_t i) {
-  return std::ranges::any_of(kLinear, [&](const LinearInputs& one) {
-    return is_op(node, one.op_type) && one.first <= i && i <= one.last;
-  });
+  return std::ranges::any_of(
+      kLinear, [&](const LinearInputs& one) { return is_op(node, one.op_type) && one.first <= i && i <= one.last; });
 }
 
 bool is_wanted(const Tensor& tensor) {

@@ -1,7 +1,7 @@
-// A fixed computation whose time shows how fast the processor's clock is at the moment. When its frequency changes, the
-// computation slows down by the same factor as the kernel that is being timed. The kernel's time can so be corrected
-// for the cause, never because of its value.
-// Not here: other hardware threads of the core, which slow each kernel down by a factor of its own (smt_watch.h).
+// A fixed computation (latency_loop.h) whose time shows how fast the processor's clock is at the moment. When its
+// frequency changes, the computation slows down by the same factor as the kernel that is being timed. The kernel's time
+// can so be corrected for the cause, never because of its value. Not here: other hardware threads of the core, which
+// slow each kernel down by a factor of its own (smt_watch.h).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,6 @@ class Canary {
   void learn(std::int64_t quiet_ns);
 
  private:
-  [[nodiscard]] static std::int64_t work_ns();
-
   std::int64_t quiet_ns_ = 0;
 };
 

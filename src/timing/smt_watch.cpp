@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "timing/latency_loop.h"
+
 namespace collage {
 namespace {
 
@@ -14,42 +16,22 @@ constexpr std::int64_t kLongestWaitNs = 10'000'000;
 constexpr std::int64_t kFirstPatienceNs = 20'000'000;
 constexpr std::int64_t kPatienceShare = 10;
 
-/// The compiler must neither foresee the value nor merge iterations.
-void hide(std::uint64_t& value) { asm volatile("" : "+r"(value)); }
-
-/// One addition and a jump in each cycle.
-std::int64_t front_end_ns() {
+/// Of one addition and a jump in each cycle.
+std::int64_t front_end_loop_ns() {
   std::uint64_t value = 1;
   const std::int64_t begin = monotonic_ns();
 #pragma GCC unroll 1
   for (int i = 0; i < 2000; ++i) {
     value += 3;
-    hide(value);
+    asm volatile("" : "+r"(value));  // neither the value nor several steps at once are known beforehand
   }
   return monotonic_ns() - begin;
 }
 
-/// Multiplications that wait for each other, several cycles each.
-std::int64_t latency_ns() {
-  std::uint64_t value = 3;
-  const std::int64_t begin = monotonic_ns();
-#pragma GCC unroll 1
-  for (int i = 0; i < 80; ++i) {
-#pragma GCC unroll 8
-    for (int k = 0; k < 8; ++k) {
-      value *= value;
-      hide(value);
-    }
-  }
-  return monotonic_ns() - begin;
-}
-
-/// The lesser time of two each: a single one may meet an interrupt.
+/// The front end's time, the lesser of two looks, in parts of a time in which it has little to do.
 double measured_ratio() {
-  const std::int64_t front_end = std::min(front_end_ns(), front_end_ns());
-  const std::int64_t latency = std::min(latency_ns(), latency_ns());
-  return static_cast<double>(std::max<std::int64_t>(1, front_end)) /
-         static_cast<double>(std::max<std::int64_t>(1, latency));
+  const std::int64_t front_end_ns = std::max<std::int64_t>(1, std::min(front_end_loop_ns(), front_end_loop_ns()));
+  return static_cast<double>(front_end_ns) / static_cast<double>(latency_loop_ns());
 }
 
 }  // namespace

@@ -101,6 +101,25 @@ void LazyCosts::put_known(std::size_t candidate, std::vector<Cost>& costs) const
 
 bool LazyCosts::is_unseen(std::size_t candidate) const { return std::holds_alternative<Unknown>(costs_[candidate]); }
 
+std::vector<std::size_t> LazyCosts::slow_to_make(
+    const std::function<bool(std::size_t candidate)>& is_made_slowly) const {
+  const auto nodes_of = [this](std::size_t c) -> const NodeSet& {
+    return pool_.regions[pool_.candidates[c].region].nodes;
+  };
+  std::optional<NodeSet> quick;
+  for (std::size_t c = 0; c < costs_.size(); ++c)
+    if (!std::holds_alternative<Infeasible>(costs_[c]) && !is_made_slowly(c)) {
+      if (quick)
+        *quick |= nodes_of(c);
+      else
+        quick = nodes_of(c);
+    }
+  std::vector<std::size_t> slow;
+  for (std::size_t c = 0; quick && c < costs_.size(); ++c)
+    if (is_unseen(c) && is_made_slowly(c) && nodes_of(c).is_subset_of(*quick)) slow.push_back(c);
+  return slow;
+}
+
 std::vector<std::size_t> LazyCosts::open() const {
   std::vector<std::size_t> open;
   for (const auto& members : members_) {

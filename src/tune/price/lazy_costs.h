@@ -3,6 +3,7 @@
 // the candidates that are not measured yet. Cost: linear in the pool.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -45,6 +46,10 @@ class LazyCosts {
   /// Puts unknown for them and for all that are the same computation.
   void leave_out(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
   [[nodiscard]] bool is_unseen(std::size_t candidate) const;
+  /// What nothing is known of and is made slowly, where each of its nodes is in a candidate that is not, and that may
+  /// work.
+  [[nodiscard]] std::vector<std::size_t> slow_to_make(
+      const std::function<bool(std::size_t candidate)>& is_made_slowly) const;
   /// What the covers use and nothing is known of; where the effort is kTime, also what is only sampled. Only steps that
   /// cost at least `least_ns` in them. One of each computation, ascending.
   [[nodiscard]] std::vector<std::size_t> open_in(const std::vector<NamedCover>& covers, Effort effort,

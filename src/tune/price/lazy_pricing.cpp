@@ -44,7 +44,9 @@ class LazyPricer {
   }
 
   Result<std::vector<Cost>> run() {
+    first_cover_ = FirstCover{.left_at_begin_s = measuring_.sampling_left_s()};
     COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kSample));
+    first_cover_.reset();
     COLLAGE_TRY_VOID(sample_and_measure(true));
     for (bool has_news = true; has_news && !has_ended() && measuring_.is_sampling_resumed();) {
       const std::size_t before = costs_.measured_count();
@@ -58,6 +60,13 @@ class LazyPricer {
   }
 
  private:
+  /// How sampling the cover that is expected to be best goes on.
+  struct FirstCover {
+    double left_at_begin_s = 0;     ///< of the time for samples
+    std::ptrdiff_t slow_asked = 0;  ///< of candidates that are made slowly
+    bool is_late = false;
+  };
+
   /// The best; those that are entered first; all that are confirmed.
   enum class Covers : std::uint8_t { kBest, kFirst, kAll };
 
@@ -105,11 +114,26 @@ class LazyPricer {
     return measuring_.is_stopped() || measuring_.is_over() || (measuring_.most_nodes() < kAnySize && has_known_cover());
   }
 
+  [[nodiscard]] std::ptrdiff_t slow_among(std::span<const std::size_t> candidates) const {
+    return std::ranges::count_if(candidates, measuring_.is_made_slowly);
+  }
+  [[nodiscard]] bool is_late() const { return first_cover_ && first_cover_->is_late; }
+  /// Whether it turns out that making these as slowly as those before would take longer than there is time for samples.
+  /// From then on what is sampled for the first cover is made at once.
+  bool becomes_late(std::span<const std::size_t> rest) {
+    if (!first_cover_ || first_cover_->is_late || first_cover_->slow_asked == 0) return false;
+    const double left_s = measuring_.sampling_left_s();
+    const double each_s = (first_cover_->left_at_begin_s - left_s) / static_cast<double>(first_cover_->slow_asked);
+    first_cover_->is_late = each_s * static_cast<double>(slow_among(rest)) > left_s;
+    return first_cover_->is_late;
+  }
+
   /// Samples of what nothing is known of, measurements of the others. How many: not what is too large by now.
   Result<std::size_t> ask_for(const std::vector<std::size_t>& open, Effort effort = Effort::kSample) {
     std::size_t count = 0;
     for (std::size_t begin = 0; begin < open.size() && !has_ended(); begin += kChunk) {
       if (effort == Effort::kSample && keeps_to_known()) break;
+      if (becomes_late({open.begin() + static_cast<std::ptrdiff_t>(begin), open.end()})) break;
       std::vector<std::size_t> asked;
       for (std::size_t i = begin; i < std::min(open.size(), begin + kChunk); ++i)
         if (costs_.is_small_enough(open[i], measuring_.most_nodes())) asked.push_back(open[i]);
@@ -117,6 +141,7 @@ class LazyPricer {
       const auto seen = std::ranges::stable_partition(asked, [this](std::size_t c) { return costs_.is_unseen(c); });
       COLLAGE_TRY_VOID(ask({asked.begin(), seen.begin()}, Effort::kSample));
       COLLAGE_TRY_VOID(ask({seen.begin(), seen.end()}, Effort::kTime));
+      if (first_cover_) first_cover_->slow_asked += slow_among(asked);
       measuring_.progress(costs_.measured_count());
       note_halfway();
     }
@@ -149,6 +174,13 @@ class LazyPricer {
     costs_.fit();
     fitted_ = costs_.measured_count();
     request_.costs = costs_.forecast(kind, measuring_.most_nodes());
+  }
+
+  /// Leaves out what is made slowly, where there is a cover without it.
+  void leave_out_slow_to_make() {
+    std::vector<Cost> quick = request_.costs;
+    costs_.leave_out(costs_.slow_to_make(measuring_.is_made_slowly), quick);
+    if (has_cover(quick)) request_.costs = std::move(quick);
   }
 
   Result<std::vector<NamedCover>> covers_of(Covers which) {
@@ -195,6 +227,8 @@ class LazyPricer {
         costs_.leave_out(declined, request_.costs);
       else
         costs_.put_expected(declined, request_.costs);
+      const bool was_late = is_late();
+      if (was_late) leave_out_slow_to_make();
       if (keeps_to_known) request_.costs = costs_.known();
       COLLAGE_TRY(const std::vector<NamedCover> covers, covers_of(which));
       best_ns_ = covers.front().result.cover.cost_ns;
@@ -203,10 +237,10 @@ class LazyPricer {
       COLLAGE_TRY(const std::size_t conversions, measuring_.conversions(covers, effort, least_ns));
       if ((open.empty() && conversions == 0) || has_ended()) return {};
       const std::vector<std::size_t> worth = worth_knowing(open, covers, kind);
-      const bool goes_on = leaves_out && worth.size() < open.size();
+      const bool declines = leaves_out && worth.size() < open.size();
       std::ranges::set_difference(open, worth, std::back_inserter(declined));
       COLLAGE_TRY(const std::size_t asked, ask_for(worth, effort));
-      if (asked == 0 && conversions == 0 && !goes_on) return {};
+      if (asked == 0 && conversions == 0 && !declines && is_late() == was_late) return {};
     }
     return {};
   }
@@ -265,11 +299,12 @@ class LazyPricer {
   CoverRequest request_;
   const LazyMeasuring& measuring_;
   LazyCosts costs_;
-  std::int64_t best_ns_ = 0;  ///< of the best cover under request_.costs
-  std::size_t fitted_ = 0;    ///< measured when forecasts were made
-  std::size_t states_ = 0;    ///< made by trials
-  bool has_known_cover_ = false;
-  std::vector<Cost> known_halfway_;  ///< empty before
+  std::int64_t best_ns_ = 0;               ///< of the best cover under request_.costs
+  std::size_t fitted_ = 0;                 ///< measured when forecasts were made
+  std::size_t states_ = 0;                 ///< made by trials
+  std::optional<FirstCover> first_cover_;  ///< while it is sampled
+  bool has_known_cover_ = false;           ///< any
+  std::vector<Cost> known_halfway_;        ///< empty before
 };
 
 }  // namespace

@@ -11,8 +11,10 @@
 //       hopeful cost while the others have their expected costs. Many are tried in one search, because candidates that
 //       bring no gain together bring none alone, those first that should save most. Last come the covers that will be
 //       confirmed and may win.
-//       As soon as a cover is known, something is sampled only if it should save enough in its place: the mean saving
-//       over all times that the forecast leaves open, zero where it is not taken (segment_savings.h).
+//       Where compiling the first of these covers would take longer than there is time for samples, the rest of it is
+//       of kernels that are made at once, as far as there are any. As soon as a cover is known, something is sampled
+//       only if it should save enough in its place: the mean saving over all times that the forecast leaves open, zero
+//       where it is not taken (segment_savings.h).
 // Example, without samples: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and
 //   5 us.
 //   search 1   best cover a1 b1 = 15   both are measured: a1 15 us, b1 5 us
@@ -28,6 +30,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "measure/jobs.h"
@@ -45,10 +48,14 @@ struct LazyMeasuring {
   /// sampled; how many.
   std::function<Result<std::size_t>(const std::vector<NamedCover>& covers, Effort effort, std::int64_t least_ns)>
       conversions;
+  /// Whether making the candidate's kernel takes long.
+  std::function<bool(std::size_t candidate)> is_made_slowly = [](std::size_t) { return false; };
   /// What should save less than this part of the best cover's time is not sampled.
   double least_saving = MeasureLimits{}.least_saving;
   /// From then on nothing new is sampled: the time left is for measuring the best cover of what is known.
   std::function<bool()> is_sampling_over = [] { return false; };
+  /// Seconds until then.
+  std::function<double()> sampling_left_s = [] { return std::numeric_limits<double>::infinity(); };
   /// Asked when that cover is measured: whether so much time is left that sampling goes on for some of it.
   std::function<bool()> is_sampling_resumed = [] { return false; };
   /// The size of the largest regions that may be measured now: less than any after a deadline.

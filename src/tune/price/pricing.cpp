@@ -43,6 +43,8 @@ class SamplingTime {
       end_after(left_s() - std::max(kTimingShare * left_s(), kLeastTimingSeconds));
   }
 
+  [[nodiscard]] double sampling_left_s() const { return Seconds(until_ - Clock::now()).count(); }
+
   [[nodiscard]] bool is_over() const { return Clock::now() > until_; }
 
   /// For half of the time that is left. False where that is little.
@@ -64,6 +66,11 @@ class SamplingTime {
   Clock::time_point until_;
   double least_s_;
 };
+
+bool is_made_slowly(const std::string& backend, Registry& registry) {
+  const auto found = registry.get(backend);
+  return found && ((*found)->info().is_compiler || (*found)->info().is_engine);
+}
 
 std::vector<std::string> without_compilers(std::vector<std::string> names, Registry& registry) {
   std::erase_if(names, [&](const std::string& name) {
@@ -106,9 +113,11 @@ Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bound
   measuring.conversions = [&](const std::vector<NamedCover>& covers, Effort effort, std::int64_t least_ns) {
     return conversions_.measure(covers, limits, *pricer_, effort, least_ns);
   };
+  measuring.is_made_slowly = [&](std::size_t c) { return is_made_slowly(pool.candidates[c].backend, registry_); };
   measuring.least_saving = limits.least_saving;
   SamplingTime sampling(limits.deadline);
   measuring.is_sampling_over = [&sampling] { return sampling.is_over(); };
+  measuring.sampling_left_s = [&sampling] { return sampling.sampling_left_s(); };
   measuring.is_sampling_resumed = [&sampling] { return sampling.resume(); };
   measuring.most_nodes = [&] { return candidates_.most_nodes(limits); };
   measuring.is_stopped = [&] { return limits.stop.stop_requested(); };
