@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "timing/sampling.h"
 #include "worker/limits.h"
 
@@ -26,6 +27,8 @@ constexpr double kSpareProcessors = 0.5;
 constexpr double kSuspicious = 0.1;
 /// Idle pools of others may spin for some milliseconds after their own work.
 constexpr auto kCalmDown = std::chrono::milliseconds(20);
+
+constexpr auto kMostExiting = std::chrono::milliseconds(20);
 
 constexpr std::int64_t kMostDescriptors = 512;
 constexpr std::int64_t kMostThreads = 256;
@@ -82,6 +85,18 @@ std::string in_words(const UsageGrowth& growth, const Usage& before, const Usage
   return fmt::format("keeps {:.1f} processors busy", processors(before, after));
 }
 
+/// Once threads that were joined have left the table of tasks: the system removes them a little later, on a busy
+/// processor milliseconds.
+Usage usage_after_exits(std::int64_t threads_before) {
+  Usage now = usage_now();
+  const auto end = Clock::now() + kMostExiting;
+  while (now.threads > threads_before && Clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    now = usage_now();
+  }
+  return now;
+}
+
 }  // namespace
 
 Usage usage_now() {
@@ -108,7 +123,7 @@ std::optional<Refusal> check_resources(const Usage& before, int threads, const s
     } while (monotonic_ns() - begin.wall_ns < (look + 1) * kLookNs);
     const std::int64_t cpu = cpu_ns();
     const std::int64_t wall = monotonic_ns();
-    end = usage_now();
+    end = usage_after_exits(begin.threads);
     end.cpu_ns = cpu;
     end.wall_ns = wall;
     constant = constant & growth(begin, end, threads + kSpareProcessors);
