@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <string_view>
+#include <vector>
 
 #include "passes/facts.h"
 #include "passes/pass.h"
