@@ -47,6 +47,7 @@ class LazyPricer {
     first_cover_ = FirstCover{.left_at_begin_s = measuring_.sampling_left_s()};
     COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kSample));
     first_cover_.reset();
+    has_gains_ = !has_ended() && !keeps_to_known();
     COLLAGE_TRY_VOID(sample_and_measure(true));
     for (bool has_news = true; has_news && !has_ended() && measuring_.is_sampling_resumed();) {
       const std::size_t before = costs_.measured_count();
@@ -153,7 +154,7 @@ class LazyPricer {
   }
   /// Both covers by what is known at the end: a cover of samples looks faster than it is.
   void tell_gain() {
-    if (known_halfway_.empty()) return;
+    if (known_halfway_.empty() || !has_gains_) return;
     std::vector<Cost> costs = costs_.known();
     const auto best = best_with(costs);
     for (std::size_t c = 0; c < known_halfway_.size(); ++c)
@@ -305,6 +306,7 @@ class LazyPricer {
   std::optional<FirstCover> first_cover_;  ///< while it is sampled
   bool has_known_cover_ = false;           ///< any
   std::vector<Cost> known_halfway_;        ///< empty before
+  bool has_gains_ = false;                 ///< there was time for more than the first cover
 };
 
 }  // namespace

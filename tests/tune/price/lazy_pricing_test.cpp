@@ -178,6 +178,28 @@ TEST(LazyPricing, TellsWhatTheSecondHalfGained) {
   EXPECT_GT(told[0].first, told[0].second);
 }
 
+/// Whether a gain is told where an engine that is slow has times from the start, and so many samples may be taken.
+bool tells_gain(std::size_t samples) {
+  const RegularTimes times(5, 64);
+  Asked asked{.sampling_end = samples};
+  LazyMeasuring halves = measuring(times, asked);
+  halves.is_half_over = [&asked] { return asked.candidates.size() >= 16; };
+  bool told = false;
+  halves.gained = [&told](std::int64_t, std::int64_t) { told = true; };
+  CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, {});
+  CoverRequest request = times.request();
+  for (const Candidate& candidate : times.pool.candidates)
+    request.costs.push_back(candidate.backend == "engine" ? Cost(Estimated{.ns = 1'000'000, .is_sampled = true})
+                                                          : Cost(Unknown{}));
+  EXPECT_TRUE(price_lazily(request, bounds, halves));
+  return told;
+}
+
+TEST(LazyPricing, TellsNoGainWhereTheFirstCoverTookAllOfTheTime) {
+  EXPECT_FALSE(tells_gain(16));
+  EXPECT_TRUE(tells_gain(1000));
+}
+
 /// Times of one backend are known, and forecasts are made from them.
 struct EngineKnown {
   RegularTimes times{3, 16};
