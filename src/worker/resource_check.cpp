@@ -28,6 +28,7 @@ constexpr double kSuspicious = 0.1;
 /// Idle pools of others may spin for some milliseconds after their own work.
 constexpr auto kCalmDown = std::chrono::milliseconds(20);
 
+/// A thread that was joined takes to end, on a busy processor.
 constexpr auto kMostExiting = std::chrono::milliseconds(20);
 
 constexpr std::int64_t kMostDescriptors = 512;

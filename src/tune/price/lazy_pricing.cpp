@@ -47,7 +47,7 @@ class LazyPricer {
     first_cover_ = FirstCover{.left_at_begin_s = measuring_.sampling_left_s()};
     COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kSample));
     first_cover_.reset();
-    has_gains_ = !has_ended() && !keeps_to_known();
+    went_past_first_cover_ = !has_ended() && !keeps_to_known();
     COLLAGE_TRY_VOID(sample_and_measure(true));
     for (bool has_news = true; has_news && !has_ended() && measuring_.is_sampling_resumed();) {
       const std::size_t before = costs_.measured_count();
@@ -154,7 +154,7 @@ class LazyPricer {
   }
   /// Both covers by what is known at the end: a cover of samples looks faster than it is.
   void tell_gain() {
-    if (known_halfway_.empty() || !has_gains_) return;
+    if (known_halfway_.empty() || !went_past_first_cover_) return;
     std::vector<Cost> costs = costs_.known();
     const auto best = best_with(costs);
     for (std::size_t c = 0; c < known_halfway_.size(); ++c)
@@ -177,13 +177,6 @@ class LazyPricer {
     request_.costs = costs_.forecast(kind, measuring_.most_nodes());
   }
 
-  /// Leaves out what is made slowly, where there is a cover without it.
-  void leave_out_slow_to_make() {
-    std::vector<Cost> quick = request_.costs;
-    costs_.leave_out(costs_.slow_to_make(measuring_.is_made_slowly), quick);
-    if (has_cover(quick)) request_.costs = std::move(quick);
-  }
-
   Result<std::vector<NamedCover>> covers_of(Covers which) {
     if (which == Covers::kAll) {
       COLLAGE_TRY(std::vector<NamedCover> covers, covers_to_confirm(request_));
@@ -199,6 +192,17 @@ class LazyPricer {
     }
     COLLAGE_TRY(SearchResult best, best_cover(request_, request_.backends));
     return std::vector<NamedCover>{{"cover", std::move(best)}};
+  }
+
+  /// The same; where it is late, of what is made at once, if there are such covers.
+  Result<std::vector<NamedCover>> covers_in_time(Covers which) {
+    if (!is_late()) return covers_of(which);
+    std::vector<Cost> costs = request_.costs;
+    costs_.leave_out(costs_.slow_to_make(measuring_.is_made_slowly), request_.costs);
+    auto quick = covers_of(which);
+    if (quick) return quick;
+    request_.costs = std::move(costs);
+    return covers_of(which);
   }
 
   /// Without those that nothing is known of and that should save too little in place of the best known cover. All
@@ -229,9 +233,8 @@ class LazyPricer {
       else
         costs_.put_expected(declined, request_.costs);
       const bool was_late = is_late();
-      if (was_late) leave_out_slow_to_make();
       if (keeps_to_known) request_.costs = costs_.known();
-      COLLAGE_TRY(const std::vector<NamedCover> covers, covers_of(which));
+      COLLAGE_TRY(const std::vector<NamedCover> covers, covers_in_time(which));
       best_ns_ = covers.front().result.cover.cost_ns;
       const auto least_ns = static_cast<std::int64_t>(least_share * static_cast<double>(best_ns_));
       const std::vector<std::size_t> open = costs_.open_in(covers, effort, least_ns);
@@ -306,7 +309,7 @@ class LazyPricer {
   std::optional<FirstCover> first_cover_;  ///< while it is sampled
   bool has_known_cover_ = false;           ///< any
   std::vector<Cost> known_halfway_;        ///< empty before
-  bool has_gains_ = false;                 ///< there was time for more than the first cover
+  bool went_past_first_cover_ = false;     ///< there was time for more than the first cover
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "region/weight_bytes.h"
 #include "timing/displacer.h"
 #include "tune/price/lazy_pricing.h"
+#include "tune/price/making.h"
 
 namespace collage {
 namespace {
@@ -67,16 +68,8 @@ class SamplingTime {
   double least_s_;
 };
 
-bool is_made_slowly(const std::string& backend, Registry& registry) {
-  const auto found = registry.get(backend);
-  return found && ((*found)->info().is_compiler || (*found)->info().is_engine);
-}
-
 std::vector<std::string> without_compilers(std::vector<std::string> names, Registry& registry) {
-  std::erase_if(names, [&](const std::string& name) {
-    const auto backend = registry.get(name);
-    return backend && (*backend)->info().is_compiler;
-  });
+  std::erase_if(names, [&](const std::string& name) { return making_of(registry, name) == Making::kCompiler; });
   return names;
 }
 
@@ -113,7 +106,9 @@ Result<LazyPrices> Pricing::price_lazily(CoverRequest request, CostBounds& bound
   measuring.conversions = [&](const std::vector<NamedCover>& covers, Effort effort, std::int64_t least_ns) {
     return conversions_.measure(covers, limits, *pricer_, effort, least_ns);
   };
-  measuring.is_made_slowly = [&](std::size_t c) { return is_made_slowly(pool.candidates[c].backend, registry_); };
+  measuring.is_made_slowly = [&](std::size_t c) {
+    return making_of(registry_, pool.candidates[c].backend) != Making::kQuick;
+  };
   measuring.least_saving = limits.least_saving;
   SamplingTime sampling(limits.deadline);
   measuring.is_sampling_over = [&sampling] { return sampling.is_over(); };

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "backend/roles.h"
 #include "region/narrow_variant.h"
 #include "tune/price/hoped_gains.h"
 #include "tune/price/lazy_costs.h"
@@ -19,13 +18,6 @@ void favour_narrow(const CandidatePool& pool, std::vector<Cost>& costs) {
   for (std::size_t c = 0; c < costs.size(); ++c)
     if (const auto ns = nanoseconds_of(costs[c]); ns && is_narrow(pool.candidates[c].variant))
       costs[c] = Estimated{.ns = std::llround(kHopedForNarrow * static_cast<double>(*ns))};
-}
-
-Making making_of(const MeasureEnv& env, const std::string& name) {
-  if (name == kControlBackend) return Making::kQuick;
-  const auto backend = env.registry.get(name);
-  if (!backend || (*backend)->info().is_engine) return Making::kEngine;
-  return (*backend)->info().is_compiler ? Making::kCompiler : Making::kQuick;
 }
 
 NodeSet nodes_run(const CandidatePool& pool, const std::vector<Cost>& costs, std::size_t count) {
@@ -49,7 +41,7 @@ bool forecast_where_nobody_runs(const TuneTask& task, const MeasureEnv& env, Pri
   for (std::size_t c = 0; c < pool.candidates.size(); ++c) {
     const bool is_open = std::holds_alternative<Unknown>(priced.costs[c]) && nanoseconds_of(forecasts[c]);
     if (!is_open || pool.regions[pool.candidates[c].region].nodes.is_subset_of(run)) continue;
-    if (making_of(env, pool.candidates[c].backend) != Making::kQuick) continue;
+    if (making_of(env.registry, pool.candidates[c].backend) != Making::kQuick) continue;
     priced.costs[c] = forecasts[c];
     came = true;
   }
@@ -65,9 +57,9 @@ QuickCovers::QuickCovers(const TuneTask& task, const MeasureEnv& env, Priced& pr
   request_.costs = LazyCosts(graph, pool, bounds, request_.costs).forecast(Forecast::kExpected, graph.nodes.size());
   request_.search.max_states = std::min(request_.search.max_states, kMostTrialStates);
   for (const Candidate& candidate : pool.candidates)
-    if (!makings_.contains(candidate.backend)) makings_[candidate.backend] = making_of(env, candidate.backend);
+    if (!makings_.contains(candidate.backend)) makings_[candidate.backend] = making_of(env.registry, candidate.backend);
   std::ranges::copy_if(request_.backends, std::back_inserter(allowed_),
-                       [&](const std::string& name) { return making_of(env, name) != Making::kEngine; });
+                       [&](const std::string& name) { return making_of(env.registry, name) != Making::kEngine; });
 }
 
 Result<SearchResult> QuickCovers::best() {

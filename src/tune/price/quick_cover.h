@@ -4,19 +4,16 @@
 // Cost: forecasts for all candidates once; one search for each cover.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "tune/measure_env.h"
+#include "tune/price/making.h"
 #include "tune/price/priced.h"
 #include "tune/tune_task.h"
 
 namespace collage {
-
-/// How a backend makes kernels: within milliseconds, or not.
-enum class Making : std::uint8_t { kQuick, kCompiler, kEngine };
 
 /// Gives forecasts as costs to candidates of backends that compile nothing, at nodes that no candidate with a cost
 /// runs: what was measured there does not work, or may not round. False when no cost came that way.
