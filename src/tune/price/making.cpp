@@ -1,6 +1,6 @@
 #include "tune/price/making.h"
 
-#include "backend/roles.h"
+#include "region/cover.h"
 
 namespace collage {
 
