@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "tune/price/computations.h"
-#include "tune/price/segment_savings.h"
 
 namespace collage {
 namespace {
@@ -46,6 +45,7 @@ LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& 
     : pool_(pool),
       bounds_(bounds),
       costs_(std::move(known)),
+      node_count_(graph.nodes.size()),
       class_of_(computation_classes(graph, pool)),
       is_smallest_(smallest_for_some_node(graph, pool)) {
   costs_.resize(pool.candidates.size(), Unknown{});
@@ -151,8 +151,7 @@ double LazyCosts::expected_saving(std::size_t candidate, const Cover& hopeful, s
   return uses * bounds_.expected_saving(candidate, hoped_ns + static_cast<double>(hoped_gain_ns) / uses);
 }
 
-std::vector<std::size_t> LazyCosts::worth_knowing(std::vector<std::size_t> candidates, const Cover& known,
-                                                  const std::vector<NamedCover>& hoped, double least_ns) const {
+std::map<std::uint32_t, SegmentSaving> LazyCosts::savings(const Cover& cover, const Cover& hoped) const {
   const auto forecast = [&](const CoverStep& step) -> std::optional<ForecastStep> {
     const auto candidate = candidate_of(step);
     if (!candidate || !is_unseen(*candidate)) return std::nullopt;
@@ -160,12 +159,37 @@ std::vector<std::size_t> LazyCosts::worth_knowing(std::vector<std::size_t> candi
     return ForecastStep{
         .computation = class_of_[*candidate], .mean_ns = expected.ns, .deviation_ns = expected.ns * expected.spread};
   };
+  return segment_savings(cover, hoped, forecast);
+}
+
+std::vector<std::size_t> LazyCosts::worth_knowing(std::vector<std::size_t> candidates, const Cover& known,
+                                                  const std::vector<NamedCover>& hoped, double least_ns) const {
   std::set<std::uint32_t> worth;
   for (const NamedCover& named : hoped)
-    for (const auto& [computation, saving_ns] : segment_savings(known, named.result.cover, forecast))
-      if (saving_ns >= least_ns) worth.insert(computation);
+    for (const auto& [computation, saving] : savings(known, named.result.cover))
+      if (saving.ns >= least_ns) worth.insert(computation);
   std::erase_if(candidates, [&](std::size_t c) { return is_unseen(c) && !worth.contains(class_of_[c]); });
   return candidates;
+}
+
+std::vector<std::pair<double, std::size_t>> LazyCosts::by_share(const std::vector<std::size_t>& candidates,
+                                                                const Cover& cover,
+                                                                const std::vector<NamedCover>& hoped) const {
+  std::map<std::uint32_t, double> most;
+  for (const NamedCover& named : hoped)
+    for (const auto& [computation, saving] : savings(cover, named.result.cover))
+      most[computation] = std::max(most[computation], saving.share_ns);
+  std::vector<std::pair<double, std::size_t>> shares;
+  for (const std::size_t c : candidates) {
+    const auto found = most.find(class_of_[c]);
+    shares.emplace_back(found == most.end() ? 0 : found->second, c);
+  }
+  std::ranges::stable_sort(shares, std::greater(), &std::pair<double, std::size_t>::first);
+  return shares;
+}
+
+bool LazyCosts::is_whole(std::size_t candidate) const {
+  return pool_.regions[pool_.candidates[candidate].region].nodes.count() == node_count_;
 }
 
 std::optional<std::size_t> LazyCosts::candidate_of(const CoverStep& step) const {

@@ -8,11 +8,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/jobs.h"
 #include "tune/price/cost_bounds.h"
 #include "tune/price/covers.h"
+#include "tune/price/segment_savings.h"
 
 namespace collage {
 
@@ -41,6 +43,13 @@ class LazyCosts {
   /// nanoseconds, in the segments in which that cover and the known one differ.
   [[nodiscard]] std::vector<std::size_t> worth_knowing(std::vector<std::size_t> candidates, const Cover& known,
                                                        const std::vector<NamedCover>& hoped, double least_ns) const;
+  /// Of `candidates`, which `hoped` uses, with nanoseconds: what each should save in the segments in which that cover
+  /// and another one differ, where what a segment saves is shared by those of which nothing is known. Most first.
+  [[nodiscard]] std::vector<std::pair<double, std::size_t>> by_share(const std::vector<std::size_t>& candidates,
+                                                                     const Cover& cover,
+                                                                     const std::vector<NamedCover>& hoped) const;
+  /// Whether the candidate is all of the graph.
+  [[nodiscard]] bool is_whole(std::size_t candidate) const;
   /// Puts expected costs for these and for all that are the same computation.
   void put_expected(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
   /// Puts unknown for them and for all that are the same computation.
@@ -68,12 +77,15 @@ class LazyCosts {
   [[nodiscard]] std::size_t measured_count() const { return measured_count_; }
 
  private:
+  /// What the steps of a cover should save in place of those of another.
+  [[nodiscard]] std::map<std::uint32_t, SegmentSaving> savings(const Cover& cover, const Cover& hoped) const;
   /// The candidate of the pool that a step of a cover is; nothing for steps that are no kernels of the pool.
   [[nodiscard]] std::optional<std::size_t> candidate_of(const CoverStep& step) const;
 
   const CandidatePool& pool_;
   CostBounds& bounds_;
   std::vector<Cost> costs_;
+  std::size_t node_count_;                                ///< of the graph
   std::vector<std::uint32_t> class_of_;                   ///< by candidate
   std::vector<std::vector<std::size_t>> members_;         ///< by class
   std::map<NodeSet, std::vector<std::size_t>> by_nodes_;  ///< candidates

@@ -7,11 +7,12 @@
 
 #include "tune/price/hoped_gains.h"
 #include "tune/price/lazy_costs.h"
+#include "tune/price/making_pace.h"
 
 namespace collage {
 namespace {
 
-/// Computations asked for at once; between them the deadline is looked at.
+/// Computations asked for at once, at most; between them the deadline is looked at.
 constexpr std::size_t kChunk = 16;
 /// Regions that should take this part of the best cover's time are sampled where that should save enough: of so many
 /// nodes at once forecasts are the least certain.
@@ -32,6 +33,10 @@ constexpr double kFarBehind = 1.3;
 constexpr double kNews = 0.01;
 /// Samples below this part of the best cover's time do for a while: how short they are decides little.
 constexpr double kShort = 0.003;
+/// Of the time for samples, where it is too short for the first cover: for kernels that are made at once.
+constexpr double kQuickShare = 0.4;
+/// There, a kernel that is made slowly is made for a saving of at least this part of the best cover's time.
+constexpr double kWorthMaking = 0.003;
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
 class LazyPricer {
@@ -44,10 +49,11 @@ class LazyPricer {
   }
 
   Result<std::vector<Cost>> run() {
-    first_cover_ = FirstCover{.left_at_begin_s = measuring_.sampling_left_s()};
+    sampling_s_ = measuring_.sampling_left_s();
+    first_cover_ = FirstCover::kInTime;
     COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kSample));
-    first_cover_.reset();
-    went_past_first_cover_ = !has_ended() && !keeps_to_known();
+    went_past_first_cover_ = !is_late() && !has_ended() && !measuring_.is_sampling_over();
+    first_cover_ = FirstCover::kNone;
     COLLAGE_TRY_VOID(sample_and_measure(true));
     for (bool has_news = true; has_news && !has_ended() && measuring_.is_sampling_resumed();) {
       const std::size_t before = costs_.measured_count();
@@ -61,12 +67,9 @@ class LazyPricer {
   }
 
  private:
-  /// How sampling the cover that is expected to be best goes on.
-  struct FirstCover {
-    double left_at_begin_s = 0;     ///< of the time for samples
-    std::ptrdiff_t slow_asked = 0;  ///< of candidates that are made slowly
-    bool is_late = false;
-  };
+  /// Whether the cover that is expected to be best is being sampled for the first time, and whether there is time to
+  /// make its kernels. Where there is not, those that matter least are replaced by ones that are made at once.
+  enum class FirstCover : std::uint8_t { kNone, kInTime, kLate };
 
   /// The best; those that are entered first; all that are confirmed.
   enum class Covers : std::uint8_t { kBest, kFirst, kAll };
@@ -115,38 +118,88 @@ class LazyPricer {
     return measuring_.is_stopped() || measuring_.is_over() || (measuring_.most_nodes() < kAnySize && has_known_cover());
   }
 
-  [[nodiscard]] std::ptrdiff_t slow_among(std::span<const std::size_t> candidates) const {
-    return std::ranges::count_if(candidates, measuring_.is_made_slowly);
+  /// How many of these nothing is known of and take long to make.
+  [[nodiscard]] std::size_t slow_among(std::span<const std::size_t> candidates) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        candidates, [this](std::size_t c) { return costs_.is_unseen(c) && measuring_.is_made_slowly(c); }));
   }
-  [[nodiscard]] bool is_late() const { return first_cover_ && first_cover_->is_late; }
-  /// Whether it turns out that making these as slowly as those before would take longer than there is time for samples.
-  /// From then on what is sampled for the first cover is made at once.
-  bool becomes_late(std::span<const std::size_t> rest) {
-    if (!first_cover_ || first_cover_->is_late || first_cover_->slow_asked == 0) return false;
-    const double left_s = measuring_.sampling_left_s();
-    const double each_s = (first_cover_->left_at_begin_s - left_s) / static_cast<double>(first_cover_->slow_asked);
-    first_cover_->is_late = each_s * static_cast<double>(slow_among(rest)) > left_s;
-    return first_cover_->is_late;
+  [[nodiscard]] bool is_late() const { return first_cover_ == FirstCover::kLate; }
+  /// Candidates to ask for. Where not all that are made slowly are asked for at once, these come first.
+  struct Wanted {
+    std::vector<std::size_t> candidates;
+    std::size_t worth_making = 0;  ///< of the first of them: they should save so much that they are made in little time
+  };
+
+  /// In the order of what they should save in place of steps that are made at once.
+  [[nodiscard]] Wanted wanted(std::vector<std::size_t> candidates, const std::vector<NamedCover>& hoped) const {
+    if (slow_among(candidates) <= std::min(kChunk, pace_.chunk_in(measuring_.sampling_left_s())))
+      return {.candidates = std::move(candidates)};
+    std::vector<Cost> costs = request_.costs;
+    costs_.leave_out(costs_.slow_to_make(measuring_.is_made_slowly), costs);
+    for (std::size_t c = 0; c < costs.size(); ++c)
+      if (costs_.is_whole(c)) costs[c] = Unknown{};
+    const auto quick = best_with(std::move(costs));
+    if (!quick) return {.candidates = std::move(candidates)};
+    auto shares = costs_.by_share(candidates, quick->cover, hoped);
+    std::ranges::stable_partition(shares, measuring_.is_made_slowly, [](const auto& share) { return share.second; });
+    const double least_ns = kWorthMaking * static_cast<double>(best_ns_);
+    const auto is_worth_making = [&](const auto& share) {
+      return share.first >= least_ns && measuring_.is_made_slowly(share.second);
+    };
+    Wanted wanted{.worth_making = static_cast<std::size_t>(std::ranges::count_if(shares, is_worth_making))};
+    for (const auto& [share_ns, candidate] : shares) wanted.candidates.push_back(candidate);
+    return wanted;
+  }
+
+  /// Whether making the slow ones of these takes longer than there is time for samples.
+  [[nodiscard]] bool is_too_much(std::span<const std::size_t> rest) const {
+    return first_cover_ == FirstCover::kInTime && slow_among(rest) > pace_.count_in(measuring_.sampling_left_s());
+  }
+  /// Of these, so many that making the slow ones among them ends in time. None where it is too late for them: from then
+  /// on what is sampled for the first cover is made at once.
+  std::span<const std::size_t> next_chunk(std::span<const std::size_t> rest, std::size_t worth_making) {
+    auto chunk = rest.first(std::min(rest.size(), kChunk));
+    const bool is_too_much = this->is_too_much(rest);
+    if (is_too_much) chunk = chunk.first(std::min(chunk.size(), worth_making));
+    // Besides these, the rest of the first cover has to be sampled.
+    const double left_s = measuring_.sampling_left_s() - (is_too_much ? kQuickShare * sampling_s_ : 0);
+    if (is_too_much && pace_.count_in(left_s) == 0) chunk = {};
+    if (is_too_much && chunk.empty()) first_cover_ = FirstCover::kLate;
+    if (slow_among(chunk) == 0) return chunk;
+    return chunk.first(std::min(chunk.size(), pace_.chunk_in(left_s)));
   }
 
   /// Samples of what nothing is known of, measurements of the others. How many: not what is too large by now.
-  Result<std::size_t> ask_for(const std::vector<std::size_t>& open, Effort effort = Effort::kSample) {
+  Result<std::size_t> ask_for(const Wanted& wanted, Effort effort = Effort::kSample) {
     std::size_t count = 0;
-    for (std::size_t begin = 0; begin < open.size() && !has_ended(); begin += kChunk) {
+    std::size_t begin = 0;
+    while (begin < wanted.candidates.size() && !has_ended()) {
       if (effort == Effort::kSample && keeps_to_known()) break;
-      if (becomes_late({open.begin() + static_cast<std::ptrdiff_t>(begin), open.end()})) break;
-      std::vector<std::size_t> asked;
-      for (std::size_t i = begin; i < std::min(open.size(), begin + kChunk); ++i)
-        if (costs_.is_small_enough(open[i], measuring_.most_nodes())) asked.push_back(open[i]);
-      count += asked.size();
-      const auto seen = std::ranges::stable_partition(asked, [this](std::size_t c) { return costs_.is_unseen(c); });
-      COLLAGE_TRY_VOID(ask({asked.begin(), seen.begin()}, Effort::kSample));
-      COLLAGE_TRY_VOID(ask({seen.begin(), seen.end()}, Effort::kTime));
-      if (first_cover_) first_cover_->slow_asked += slow_among(asked);
+      const auto chunk = next_chunk(std::span(wanted.candidates).subspan(begin),
+                                    wanted.worth_making - std::min(begin, wanted.worth_making));
+      if (chunk.empty()) break;
+      COLLAGE_TRY(const std::size_t asked, ask_for_chunk(chunk));
+      begin += chunk.size();
+      count += asked;
       measuring_.progress(costs_.measured_count());
       note_halfway();
     }
     return count;
+  }
+
+  Result<std::size_t> ask_for_chunk(std::span<const std::size_t> chunk) {
+    std::vector<std::size_t> asked;
+    std::ranges::copy_if(chunk, std::back_inserter(asked), [this, most = measuring_.most_nodes()](std::size_t c) {
+      return costs_.is_small_enough(c, most);
+    });
+    const auto seen = std::ranges::stable_partition(asked, [this](std::size_t c) { return costs_.is_unseen(c); });
+    const std::span<const std::size_t> unseen(asked.begin(), seen.begin());
+    const double left_s = measuring_.sampling_left_s();
+    const std::size_t slow = slow_among(unseen);
+    COLLAGE_TRY_VOID(ask(unseen, Effort::kSample));
+    pace_.learn(slow, left_s - measuring_.sampling_left_s());
+    COLLAGE_TRY_VOID(ask({seen.begin(), seen.end()}, Effort::kTime));
+    return asked.size();
   }
 
   void note_halfway() {
@@ -163,9 +216,9 @@ class LazyPricer {
     if (best && halfway) measuring_.gained(halfway->cover.cost_ns, best->cover.cost_ns);
   }
 
-  Result<void> ask(const std::vector<std::size_t>& candidates, Effort effort) {
+  Result<void> ask(std::span<const std::size_t> candidates, Effort effort) {
     if (candidates.empty()) return {};
-    COLLAGE_TRY(const std::vector<Cost> priced, measuring_.candidates(candidates, effort));
+    COLLAGE_TRY(const std::vector<Cost> priced, measuring_.candidates({candidates.begin(), candidates.end()}, effort));
     COLLAGE_CHECK(priced.size() == candidates.size(), "one cost for every candidate asked for");
     for (std::size_t i = 0; i < candidates.size(); ++i) costs_.learn(candidates[i], priced[i]);
     return {};
@@ -243,7 +296,7 @@ class LazyPricer {
       const std::vector<std::size_t> worth = worth_knowing(open, covers, kind);
       const bool declines = leaves_out && worth.size() < open.size();
       std::ranges::set_difference(open, worth, std::back_inserter(declined));
-      COLLAGE_TRY(const std::size_t asked, ask_for(worth, effort));
+      COLLAGE_TRY(const std::size_t asked, ask_for(wanted(worth, covers), effort));
       if (asked == 0 && conversions == 0 && !declines && is_late() == was_late) return {};
     }
     return {};
@@ -253,7 +306,7 @@ class LazyPricer {
     COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
     const auto least_ns = static_cast<std::int64_t>(kLong * static_cast<double>(best.cover.cost_ns));
     const double least_saving_ns = measuring_.least_saving * static_cast<double>(best.cover.cost_ns);
-    COLLAGE_TRY_VOID(ask_for(costs_.open_long(best.cover, least_ns, least_saving_ns)));
+    COLLAGE_TRY_VOID(ask_for({.candidates = costs_.open_long(best.cover, least_ns, least_saving_ns)}));
     return {};
   }
 
@@ -290,7 +343,7 @@ class LazyPricer {
     }
     const double saving_ns = costs_.expected_saving(open.front(), hoped, best_ns_ - hoped.cost_ns);
     if (saving_ns < measuring_.least_saving * static_cast<double>(best_ns_)) return {};
-    COLLAGE_TRY_VOID(ask_for({open.front()}));
+    COLLAGE_TRY_VOID(ask_for({.candidates = {open.front()}}));
     if (static_cast<double>(costs_.measured_count()) > (1 + kNews) * static_cast<double>(fitted_))
       forecast(Forecast::kExpected);
     else
@@ -303,13 +356,15 @@ class LazyPricer {
   CoverRequest request_;
   const LazyMeasuring& measuring_;
   LazyCosts costs_;
-  std::int64_t best_ns_ = 0;               ///< of the best cover under request_.costs
-  std::size_t fitted_ = 0;                 ///< measured when forecasts were made
-  std::size_t states_ = 0;                 ///< made by trials
-  std::optional<FirstCover> first_cover_;  ///< while it is sampled
-  bool has_known_cover_ = false;           ///< any
-  std::vector<Cost> known_halfway_;        ///< empty before
-  bool went_past_first_cover_ = false;     ///< there was time for more than the first cover
+  std::int64_t best_ns_ = 0;  ///< of the best cover under request_.costs
+  std::size_t fitted_ = 0;    ///< measured when forecasts were made
+  std::size_t states_ = 0;    ///< made by trials
+  FirstCover first_cover_ = FirstCover::kNone;
+  double sampling_s_ = 0;  ///< for all samples
+  MakingPace pace_;
+  bool has_known_cover_ = false;        ///< any
+  std::vector<Cost> known_halfway_;     ///< empty before
+  bool went_past_first_cover_ = false;  ///< there was time for more than the first cover
 };
 
 }  // namespace

@@ -11,10 +11,11 @@
 //       hopeful cost while the others have their expected costs. Many are tried in one search, because candidates that
 //       bring no gain together bring none alone, those first that should save most. Last come the covers that will be
 //       confirmed and may win.
-//       Where compiling the first of these covers would take longer than there is time for samples, the rest of it is
-//       of kernels that are made at once, as far as there are any. As soon as a cover is known, something is sampled
-//       only if it should save enough in its place: the mean saving over all times that the forecast leaves open, zero
-//       where it is not taken (segment_savings.h).
+//       Kernels that have to be compiled come in the order of what they should save in place of steps that are made at
+//       once. Where compiling the first of these covers takes longer than there is time for samples, only the first of
+//       them are compiled, and the rest of it is made at once, as far as it can be. As soon as a cover is known,
+//       something is sampled only if it should save enough in its place: the mean saving over all times that the
+//       forecast leaves open, zero where it is not taken (segment_savings.h).
 // Example, without samples: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and
 //   5 us.
 //   search 1   best cover a1 b1 = 15   both are measured: a1 15 us, b1 5 us

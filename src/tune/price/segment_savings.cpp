@@ -53,17 +53,22 @@ double mean_above_zero(double mean, double variance) {
 
 }  // namespace
 
-std::map<std::uint32_t, double> segment_savings(const Cover& known, const Cover& hoped, const FindForecast& forecast) {
+std::map<std::uint32_t, SegmentSaving> segment_savings(const Cover& known, const Cover& hoped,
+                                                       const FindForecast& forecast) {
   std::vector<ComparedSegment> segments;
   for (const CoverStep& step : known.steps)
     if (const Region* const region = chosen_region(step))
       join(segments, {.nodes = region->nodes, .known_ns = time_of(step)});
   for (const CoverStep& step : hoped.steps)
     if (const Region* const region = chosen_region(step)) join(segments, hoped_segment(step, region->nodes, forecast));
-  std::map<std::uint32_t, double> savings;
-  for (const ComparedSegment& segment : segments)
-    for (const std::uint32_t computation : segment.computations)
-      savings[computation] += mean_above_zero(segment.known_ns - segment.hoped_ns, segment.variance);
+  std::map<std::uint32_t, SegmentSaving> savings;
+  for (const ComparedSegment& segment : segments) {
+    const double saving_ns = mean_above_zero(segment.known_ns - segment.hoped_ns, segment.variance);
+    for (const std::uint32_t computation : segment.computations) {
+      savings[computation].ns += saving_ns;
+      savings[computation].share_ns += saving_ns / static_cast<double>(segment.computations.size());
+    }
+  }
   return savings;
 }
 

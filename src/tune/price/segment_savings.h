@@ -26,8 +26,14 @@ struct ForecastStep {
 /// Nothing for steps whose time is known.
 using FindForecast = std::function<std::optional<ForecastStep>(const CoverStep& step)>;
 
-/// Nanoseconds by computation.
-[[nodiscard]] std::map<std::uint32_t, double> segment_savings(const Cover& known, const Cover& hoped,
-                                                              const FindForecast& forecast);
+/// In nanoseconds, of the segments in which a computation is used.
+struct SegmentSaving {
+  double ns = 0;
+  double share_ns = 0;  ///< where what a segment saves is shared equally by the computations that are forecast there
+};
+
+/// By computation.
+[[nodiscard]] std::map<std::uint32_t, SegmentSaving> segment_savings(const Cover& known, const Cover& hoped,
+                                                                     const FindForecast& forecast);
 
 }  // namespace collage

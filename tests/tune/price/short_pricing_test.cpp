@@ -2,14 +2,18 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <limits>
+#include <span>
 
 #include "tests/tune/price/regular_times.h"
 #include "tune/price/lazy_costs.h"
+#include "tune/price/making_pace.h"
 
 namespace collage::test {
 namespace {
 
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAreArray;
 
 /// Of three backends `graphs` alone makes kernels at once; those of the others take a second each.
 struct ShortTime {
@@ -50,21 +54,66 @@ bool has_cover_before(const ShortTime& in, std::ptrdiff_t slow_count, CostBounds
 }
 
 TEST(ShortPricing, TakesTheRestOfTheFirstCoverFromWhatIsMadeAtOnce) {
-  constexpr std::ptrdiff_t kChunk = 16;  // tells how long they take
+  constexpr std::ptrdiff_t kInTime = 16;
   ShortTime in(20);
   in.price();
-  EXPECT_TRUE(has_cover_before(in, kChunk, in.bounds));
+  EXPECT_TRUE(has_cover_before(in, kInTime, in.bounds));
   ShortTime long_enough(1000);
   long_enough.price();
-  EXPECT_FALSE(has_cover_before(long_enough, kChunk, long_enough.bounds));
+  EXPECT_FALSE(has_cover_before(long_enough, kInTime, long_enough.bounds));
 }
 
-TEST(ShortPricing, DoesAsUsualWhereThereIsTimeForAllOfIt) {
+TEST(ShortPricing, SpendsThreeFifthsOfTheTimeOnWhatIsMadeSlowly) {
+  ShortTime in(20);
+  in.price();
+  const auto first_quick = std::ranges::find_if_not(in.asked.candidates, [&](std::size_t c) { return in.is_slow(c); });
+  EXPECT_EQ(first_quick - in.asked.candidates.begin(), 12);
+}
+
+TEST(ShortPricing, MakesTheKernelsOfLongOperatorsFirst) {
+  ShortTime in(20);
+  in.price();
+  const auto is_long = [&](std::size_t c) {
+    const Graph& graph = in.times.graph;
+    const std::vector<std::size_t> nodes = in.times.pool.regions[in.times.pool.candidates[c].region].nodes.members();
+    return std::ranges::any_of(nodes, [&](std::size_t n) {
+      const Node& node = graph.nodes[n];
+      return node.op_type == "Conv" && graph.value(node.inputs[1]).constant->extents.back() == 3;
+    });
+  };
+  constexpr std::size_t kFirst = 12;
+  EXPECT_TRUE(std::ranges::all_of(std::span(in.asked.candidates).first(kFirst), is_long));
+}
+
+TEST(ShortPricing, AsksForTheSameWhereThereIsTimeForAllOfIt) {
   ShortTime in(1000);
   in.price();
   Asked usual;
   price(in.times, usual);
-  EXPECT_EQ(in.asked.candidates, usual.candidates);
+  EXPECT_THAT(in.asked.candidates, UnorderedElementsAreArray(usual.candidates));
+}
+
+TEST(MakingPace, SaysHowManyAreMadeInATimeOnceSomeWere) {
+  MakingPace pace;
+  EXPECT_EQ(pace.chunk_in(8), 4) << "nothing is known";
+  EXPECT_GT(pace.count_in(0.1), 1000);
+  pace.learn(0, 3);
+  pace.learn(4, 2);
+  EXPECT_EQ(pace.count_in(8), 16);
+  EXPECT_EQ(pace.chunk_in(8), 16);
+  EXPECT_EQ(pace.count_in(-1), 0);
+  EXPECT_EQ(pace.chunk_in(0.1), 2);
+  pace.learn(16, 18);
+  EXPECT_EQ(pace.count_in(8), 8);
+}
+
+TEST(MakingPace, IsNotNeededWhereTimeDoesNotEnd) {
+  constexpr double kForever = std::numeric_limits<double>::infinity();
+  MakingPace pace;
+  EXPECT_GT(pace.chunk_in(kForever), 1000);
+  pace.learn(4, kForever - kForever);
+  EXPECT_GT(pace.chunk_in(kForever), 1000);
+  EXPECT_GT(pace.count_in(kForever), 1000);
 }
 
 TEST(LazyCosts, LeavesSlowKernelsWhereNobodyElseRunsTheNode) {
