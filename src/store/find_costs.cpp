@@ -9,7 +9,7 @@
 #include "base/suggest.h"
 #include "region/instance_name.h"
 #include "region/rules/partition_rule.h"
-#include "store/store_tools.h"
+#include "store/keys.h"
 #include "store/strikes.h"
 
 namespace collage {

@@ -1,5 +1,8 @@
 #include "store/keys.h"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "base/hash.h"
@@ -10,6 +13,11 @@ namespace {
 
 /// Of how times are taken: raised when times taken before do not compare with those taken now.
 constexpr int kTiming = 2;
+
+/// Every field that a key may have.
+constexpr std::array<std::string_view, 16> kFields = {"region",    "convert", "variant", "in",    "out",     "from",
+                                                      "to",        "backend", "version", "build", "threads", "accuracy",
+                                                      "displaced", "timing",  "machine", "place"};
 
 std::string surroundings(const BackendInfo& backend, const MeasureContext& context, Accuracy accuracy) {
   return fmt::format("backend={} version={} build={} threads={} accuracy={} displaced={} timing={} machine={}",
@@ -56,6 +64,36 @@ std::string artifact_key(const std::string& cost_key, const std::string& place_h
 
 std::string numbers_key(const std::string& cost_key, const std::string& place_hash) {
   return "numbers " + artifact_key(cost_key, place_hash);
+}
+
+std::vector<std::pair<std::string, std::string>> fields_of(std::string_view key) {
+  struct Start {
+    std::size_t at;
+    std::string_view name;
+  };
+  std::vector<Start> starts;
+  for (const std::string_view name : kFields) {
+    const std::string sign = std::string(name) + "=";
+    for (std::size_t at = key.find(sign); at != std::string_view::npos; at = key.find(sign, at + 1))
+      if (at == 0 || key[at - 1] == ' ') {
+        starts.push_back({at, name});
+        break;  // values may look like fields, such as a machine's name
+      }
+  }
+  std::ranges::sort(starts, {}, &Start::at);
+  std::vector<std::pair<std::string, std::string>> fields;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::size_t begin = starts[i].at + starts[i].name.size() + 1;
+    const std::size_t end = i + 1 < starts.size() ? starts[i + 1].at - 1 : key.size();
+    fields.emplace_back(starts[i].name, key.substr(begin, end - std::min(end, begin)));
+  }
+  return fields;
+}
+
+std::string field_of(std::string_view key, std::string_view name) {
+  for (auto& [field, value] : fields_of(key))
+    if (field == name) return std::move(value);
+  return "";
 }
 
 std::string weights_hash(const Graph& graph, const Region& region, ConstantHashes& known) {

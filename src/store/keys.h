@@ -5,6 +5,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.h"
@@ -36,6 +38,11 @@ struct MeasureContext {
 [[nodiscard]] std::string artifact_key(const std::string& cost_key, const std::string& place_hash);
 /// The key under which the refusal of a candidate without an artifact for this place is kept.
 [[nodiscard]] std::string numbers_key(const std::string& cost_key, const std::string& place_hash);
+
+/// The parts of a key, in its order: ("backend", "onednn"), ("threads", "1"). Empty for what is no key.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> fields_of(std::string_view key);
+/// Empty where the key has no such field.
+[[nodiscard]] std::string field_of(std::string_view key, std::string_view name);
 
 /// Hashes of single constants of one graph, so that overlapping regions hash each once.
 using ConstantHashes = std::map<ValueId, std::string>;

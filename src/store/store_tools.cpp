@@ -1,13 +1,13 @@
 #include "store/store_tools.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 
 #include "base/hash.h"
 #include "region/value_json.h"
 #include "store/artifact_file.h"
+#include "store/keys.h"
 
 namespace collage {
 namespace {
@@ -16,17 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCostSchema = "collage.cost/2";
 constexpr const char* kFirstCostSchema = "collage.cost/1";
-/// Every field that a key of keys.h may have.
-constexpr std::array<std::string_view, 16> kFields = {"region",    "convert", "variant", "in",    "out",     "from",
-                                                      "to",        "backend", "version", "build", "threads", "accuracy",
-                                                      "displaced", "timing",  "machine", "place"};
-
-std::string field_of(std::string_view key, std::string_view field) {
-  for (const auto& [name, value] : fields_of(key))
-    if (name == field) return value;
-  return "";
-}
-
 std::string checksum_of(const std::string& key, const Json& cost, const Json& of) {
   return hash_hex(key + to_line(cost) + (of.is_null() ? "" : to_line(of)));
 }
@@ -95,30 +84,6 @@ std::vector<fs::directory_entry> files_of(const Store& store) {
 }
 
 }  // namespace
-
-std::vector<std::pair<std::string, std::string>> fields_of(std::string_view key) {
-  struct Start {
-    std::size_t at;
-    std::string_view name;
-  };
-  std::vector<Start> starts;
-  for (const std::string_view name : kFields) {
-    const std::string sign = std::string(name) + "=";
-    for (std::size_t at = key.find(sign); at != std::string_view::npos; at = key.find(sign, at + 1))
-      if (at == 0 || key[at - 1] == ' ') {
-        starts.push_back({at, name});
-        break;  // values may look like fields, such as a machine's name
-      }
-  }
-  std::ranges::sort(starts, {}, &Start::at);
-  std::vector<std::pair<std::string, std::string>> fields;
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::size_t begin = starts[i].at + starts[i].name.size() + 1;
-    const std::size_t end = i + 1 < starts.size() ? starts[i + 1].at - 1 : key.size();
-    fields.emplace_back(starts[i].name, key.substr(begin, end - std::min(end, begin)));
-  }
-  return fields;
-}
 
 StoreStats stats_of(Store& store) {
   StoreStats stats{.counts = store.counts()};

@@ -17,9 +17,6 @@
 
 namespace collage {
 
-/// The parts of a key of keys.h, in its order: ("backend", "onednn"), ("threads", "1").
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> fields_of(std::string_view key);
-
 struct StoreStats {
   Store::Counts counts;
   std::size_t refused = 0;                      ///< costs that are refusals

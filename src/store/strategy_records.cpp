@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "store/store_tools.h"
+#include "store/keys.h"
 
 namespace collage {
 namespace {

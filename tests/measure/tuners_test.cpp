@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/hash.h"
-#include "store/store_tools.h"
+#include "store/keys.h"
 #include "tests/measure/pricing_fixture.h"
 #include "tests/measure/tuner_journal.h"
 #include "tests/measure/tuner_regions.h"

@@ -1,6 +1,7 @@
 #include "cli/commands/cost_list.h"
 
-#include <array>
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -9,15 +10,12 @@
 
 #include "cli/wrap.h"
 #include "region/value_json.h"
-#include "store/store_tools.h"
+#include "store/keys.h"
 
 namespace collage::cli {
 namespace {
 
 constexpr std::string_view kNotKnown = "(kept by an older version, which did not say of what)";
-/// Fields of keys in which costs of one region may differ beside backend and variant.
-constexpr std::array<std::string_view, 9> kSurroundings = {"in",       "out",       "version", "build",  "threads",
-                                                           "accuracy", "displaced", "timing",  "machine"};
 
 std::string cut(std::string text) {
   text = on_one_line(std::move(text));
@@ -50,12 +48,6 @@ std::string shapes_text(const RegionFacts& facts) {
   return fmt::format("{} -> {}", fmt::join(facts.inputs, ", "), fmt::join(facts.outputs, ", "));
 }
 
-std::string field_in(const std::string& key, std::string_view field) {
-  for (auto& [name, value] : fields_of(key))
-    if (name == field) return value;
-  return "";
-}
-
 /// What costs are listed under: the region, or the conversion.
 std::string title_of(const FoundCost& found) {
   if (found.facts)
@@ -63,20 +55,24 @@ std::string title_of(const FoundCost& found) {
                            fmt::join(found.facts->nodes, ", ")));
   const std::string region = region_in(found.key);
   if (!region.empty()) return fmt::format("{} {}", region, kNotKnown);
-  return cut(fmt::format("{}  {} {} -> {}", kConversionOperators, field_in(found.key, "convert"),
-                         field_in(found.key, "from"), field_in(found.key, "to")));
+  return cut(fmt::format("{}  {} {} -> {}", kConversionOperators, field_of(found.key, "convert"),
+                         field_of(found.key, "from"), field_of(found.key, "to")));
 }
 
-using Differing = std::set<std::string_view>;
+using Fields = std::map<std::string, std::string>;
+using Differing = std::set<std::string>;
 
-/// The surroundings in which costs of one variant differ.
+/// The fields of keys in which costs of one variant differ.
 Differing differing(std::span<const FoundCost> costs) {
   Differing names;
-  std::map<std::string, std::string> first;
+  std::map<std::string, Fields> firsts;
   for (const FoundCost& found : costs) {
-    const std::string& key = first.emplace(found.backend + ' ' + found.variant, found.key).first->second;
-    for (const std::string_view name : kSurroundings)
-      if (field_in(found.key, name) != field_in(key, name)) names.insert(name);
+    Fields fields;
+    for (auto& [name, value] : fields_of(found.key)) fields.emplace(name, std::move(value));
+    const Fields& first = firsts.emplace(found.backend + ' ' + found.variant, fields).first->second;
+    std::vector<Fields::value_type> different;
+    std::ranges::set_symmetric_difference(fields, first, std::back_inserter(different));
+    for (const auto& [name, value] : different) names.insert(name);
   }
   return names;
 }
@@ -84,8 +80,8 @@ Differing differing(std::span<const FoundCost> costs) {
 std::string line_of(const FoundCost& found, const Differing& shown) {
   std::string line = fmt::format("{:>13}  {}{}{}", time_text(found.cost), found.backend,
                                  found.variant.empty() ? "" : "/", found.variant);
-  for (const std::string_view name : shown)
-    if (const std::string value = field_in(found.key, name); !value.empty())
+  for (const std::string& name : shown)
+    if (const std::string value = field_of(found.key, name); !value.empty())
       line += fmt::format("  {}={}", name, value);
   if (const auto* refused = std::get_if<Infeasible>(&found.cost))
     line += fmt::format("  {}: {}", name_of(refused->refusal.reason), refused->refusal.detail);

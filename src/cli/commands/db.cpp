@@ -10,6 +10,7 @@
 #include "cli/program.h"
 #include "measure/repro_keeper.h"
 #include "store/find_costs.h"
+#include "store/keys.h"
 #include "store/store_tools.h"
 
 namespace collage::cli {

@@ -8,7 +8,7 @@
 #include "backend/strategy.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "store/store_tools.h"
+#include "store/keys.h"
 
 namespace collage {
 namespace {
@@ -20,12 +20,6 @@ std::string slot_of_key(const std::string& key) {
   for (auto& [name, value] : fields_of(key)) fields.emplace(name, std::move(value));
   return fmt::format("region={} way={} in={} out={}", fields["region"], way_of(fields["variant"]), fields["in"],
                      fields["out"]);
-}
-
-std::string variant_of_key(const std::string& key) {
-  for (auto& [name, value] : fields_of(key))
-    if (name == "variant") return value;
-  return "";
 }
 
 /// What a cost key says after the formats.
@@ -63,7 +57,7 @@ StoredSettings::StoredSettings(Store& store, const BackendInfo& backend, Measure
   const std::string surroundings = surroundings_of(cost_key("", {}, backend_, context_));
   for (auto& [key, cost] : store_.costs_like(surroundings))
     if (key.starts_with("region=") && key.ends_with(surroundings))
-      known_[slot_of_key(key)].emplace_back(variant_of_key(key), std::move(cost));
+      known_[slot_of_key(key)].emplace_back(field_of(key, "variant"), std::move(cost));
 }
 
 std::string StoredSettings::slot_of(const std::string& structure, const Variant& variant) const {
