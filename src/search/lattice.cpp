@@ -30,6 +30,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -67,9 +68,40 @@ class Index {
   std::unordered_set<std::uint32_t, Hash, Equal> numbers_;
 };
 
+/// The groups that cover a position and may be chosen, those that begin last first: a set whose first uncovered node
+/// comes after the beginning of a group meets neither that group nor those after it.
+class GroupsAt {
+ public:
+  struct Entry {
+    std::uint32_t begin = 0;  ///< position
+    std::uint32_t group = 0;
+  };
+
+  explicit GroupsAt(const Problem& problem) {
+    for (const auto& groups : problem.groups_at) {
+      first_.push_back(static_cast<std::uint32_t>(entries_.size()));
+      for (const std::uint32_t g : groups)
+        if (problem.groups[g].least_ns < kImpossible) entries_.push_back({problem.groups[g].covers.front(), g});
+      std::sort(entries_.begin() + first_.back(), entries_.end(), [](const Entry& a, const Entry& b) {
+        return std::pair(b.begin, a.group) < std::pair(a.begin, b.group);
+      });
+    }
+    first_.push_back(static_cast<std::uint32_t>(entries_.size()));
+  }
+
+  [[nodiscard]] std::span<const Entry> at(std::uint32_t position) const {
+    return std::span(entries_).subspan(first_[position], first_[position + 1] - first_[position]);
+  }
+
+ private:
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> first_;  ///< by position
+};
+
 class LatticeBuilder {
  public:
-  LatticeBuilder(const Problem& problem, std::size_t max_sets) : problem_(problem), max_sets_(max_sets) {
+  LatticeBuilder(const Problem& problem, std::size_t max_sets)
+      : problem_(problem), groups_at_(problem), max_sets_(max_sets) {
     lattice_.layers.resize(problem.size() + 1);
     seen_.assign(problem.groups.size(), 0);
     wanted_.assign(problem.size(), 0);
@@ -168,12 +200,12 @@ class LatticeBuilder {
     while (!queue_.empty()) {
       const std::uint32_t position = queue_.back();
       queue_.pop_back();
-      for (const std::uint32_t g : problem_.groups_at[position]) {
-        const Group& group = problem_.groups[g];
-        if (seen_[g] == stamp_ || group.covers.front() < first) continue;
+      for (const auto& [begin, g] : groups_at_.at(position)) {
+        if (begin < first) break;
+        if (seen_[g] == stamp_) continue;
         seen_[g] = stamp_;
-        if (group.least_ns >= kImpossible || covered.intersects(group.covers)) continue;
-        if (!wants_more(covered, group)) ready_.push_back(g);
+        const Group& group = problem_.groups[g];
+        if (!covered.intersects(group.covers) && !wants_more(covered, group)) ready_.push_back(g);
       }
     }
     std::sort(ready_.begin(), ready_.end());
@@ -204,6 +236,7 @@ class LatticeBuilder {
   }
 
   const Problem& problem_;
+  const GroupsAt groups_at_;
   const std::size_t max_sets_;
   Lattice lattice_;
   std::vector<PrefixSet> covered_;      ///< by set; empty again for those of layers that were expanded

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "tune/price/hoped_gains.h"
 #include "tune/price/lazy_costs.h"
@@ -33,6 +34,8 @@ constexpr double kFarBehind = 1.3;
 constexpr double kNews = 0.01;
 /// Samples below this part of the best cover's time do for a while: how short they are decides little.
 constexpr double kShort = 0.003;
+/// So many that trials say may gain are asked for at once: kernels are compiled on all processors.
+constexpr std::size_t kHopedAtOnce = 4;
 /// Of the time for samples, where it is too short for the first cover: for kernels that are made at once.
 constexpr double kQuickShare = 0.4;
 /// There, a kernel that is made slowly is made for a saving of at least this part of the best cover's time.
@@ -124,6 +127,7 @@ class LazyPricer {
         candidates, [this](std::size_t c) { return costs_.is_unseen(c) && measuring_.is_made_slowly(c); }));
   }
   [[nodiscard]] bool is_late() const { return first_cover_ == FirstCover::kLate; }
+
   /// Candidates to ask for. Where not all that are made slowly are asked for at once, these come first.
   struct Wanted {
     std::vector<std::size_t> candidates;
@@ -155,18 +159,21 @@ class LazyPricer {
   [[nodiscard]] bool is_too_much(std::span<const std::size_t> rest) const {
     return first_cover_ == FirstCover::kInTime && slow_among(rest) > pace_.count_in(measuring_.sampling_left_s());
   }
-  /// Of these, so many that making the slow ones among them ends in time. None where it is too late for them: from then
-  /// on what is sampled for the first cover is made at once.
+  /// So many of these that making the slow ones among them takes no longer.
+  [[nodiscard]] std::span<const std::size_t> made_in(double seconds, std::span<const std::size_t> next) const {
+    return slow_among(next) == 0 ? next : next.first(std::min(next.size(), pace_.chunk_in(seconds)));
+  }
+  /// What is asked for at once. Nothing where it gets too late for slow ones: from then on what is sampled for the
+  /// first cover is made at once.
   std::span<const std::size_t> next_chunk(std::span<const std::size_t> rest, std::size_t worth_making) {
-    auto chunk = rest.first(std::min(rest.size(), kChunk));
-    const bool is_too_much = this->is_too_much(rest);
-    if (is_too_much) chunk = chunk.first(std::min(chunk.size(), worth_making));
-    // Besides these, the rest of the first cover has to be sampled.
-    const double left_s = measuring_.sampling_left_s() - (is_too_much ? kQuickShare * sampling_s_ : 0);
-    if (is_too_much && pace_.count_in(left_s) == 0) chunk = {};
-    if (is_too_much && chunk.empty()) first_cover_ = FirstCover::kLate;
-    if (slow_among(chunk) == 0) return chunk;
-    return chunk.first(std::min(chunk.size(), pace_.chunk_in(left_s)));
+    const auto next = rest.first(std::min(rest.size(), kChunk));
+    const double left_s = measuring_.sampling_left_s();
+    if (!is_too_much(rest)) return made_in(left_s, next);
+    const double for_slow_s = left_s - kQuickShare * sampling_s_;
+    if (worth_making > 0 && pace_.count_in(for_slow_s) > 0)
+      return made_in(for_slow_s, next.first(std::min(next.size(), worth_making)));
+    first_cover_ = FirstCover::kLate;
+    return {};
   }
 
   /// Samples of what nothing is known of, measurements of the others. How many: not what is too large by now.
@@ -317,7 +324,7 @@ class LazyPricer {
     const std::vector<std::size_t> open = costs_.open_by_saving(best.cover);
     for (std::size_t begin = 0; begin < open.size(); begin += kTogether)
       COLLAGE_TRY_VOID(try_together({open.data() + begin, std::min(kTogether, open.size() - begin)}));
-    return {};
+    return ask_for_hoped();
   }
 
   [[nodiscard]] bool may_try() {
@@ -343,11 +350,31 @@ class LazyPricer {
     }
     const double saving_ns = costs_.expected_saving(open.front(), hoped, best_ns_ - hoped.cost_ns);
     if (saving_ns < measuring_.least_saving * static_cast<double>(best_ns_)) return {};
-    COLLAGE_TRY_VOID(ask_for({.candidates = {open.front()}}));
+    if (has_hoped_for(open.front())) {
+      COLLAGE_TRY_VOID(ask_for_hoped());
+      return try_together(open);
+    }
+    hoped_.push_back(open.front());
+    return hoped_.size() < kHopedAtOnce ? Result<void>() : ask_for_hoped();
+  }
+
+  /// Whether one of those that will be asked for computes some of the same nodes, so that its cost decides.
+  [[nodiscard]] bool has_hoped_for(std::size_t candidate) const {
+    const CandidatePool& pool = *request_.pool;
+    const auto nodes_of = [&](std::size_t c) -> const NodeSet& {
+      return pool.regions[pool.candidates[c].region].nodes;
+    };
+    return std::ranges::any_of(hoped_, [&](std::size_t c) { return nodes_of(c).intersects(nodes_of(candidate)); });
+  }
+
+  Result<void> ask_for_hoped() {
+    if (hoped_.empty()) return {};
+    const std::vector<std::size_t> asked = std::exchange(hoped_, {});
+    COLLAGE_TRY_VOID(ask_for({.candidates = asked}));
     if (static_cast<double>(costs_.measured_count()) > (1 + kNews) * static_cast<double>(fitted_))
       forecast(Forecast::kExpected);
     else
-      costs_.put_known(open.front(), request_.costs);
+      for (const std::size_t candidate : asked) costs_.put_known(candidate, request_.costs);
     COLLAGE_TRY(const Cover best, best_of_trial(request_));
     best_ns_ = best.cost_ns;
     return {};
@@ -356,9 +383,10 @@ class LazyPricer {
   CoverRequest request_;
   const LazyMeasuring& measuring_;
   LazyCosts costs_;
-  std::int64_t best_ns_ = 0;  ///< of the best cover under request_.costs
-  std::size_t fitted_ = 0;    ///< measured when forecasts were made
-  std::size_t states_ = 0;    ///< made by trials
+  std::int64_t best_ns_ = 0;        ///< of the best cover under request_.costs
+  std::size_t fitted_ = 0;          ///< measured when forecasts were made
+  std::vector<std::size_t> hoped_;  ///< trials say that they may gain
+  std::size_t states_ = 0;          ///< made by trials
   FirstCover first_cover_ = FirstCover::kNone;
   double sampling_s_ = 0;  ///< for all samples
   MakingPace pace_;

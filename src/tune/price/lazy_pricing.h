@@ -9,8 +9,8 @@
 //       that are entered first. The best cover is measured, its shortest steps only at the end. Then long regions are
 //       sampled, because a sum of parts forecasts them badly, and each computation that was never run is tried at a
 //       hopeful cost while the others have their expected costs. Many are tried in one search, because candidates that
-//       bring no gain together bring none alone, those first that should save most. Last come the covers that will be
-//       confirmed and may win.
+//       bring no gain together bring none alone, those first that should save most; of those that may gain, several
+//       with different nodes are sampled at once. Last come the covers that will be confirmed and may win.
 //       Kernels that have to be compiled come in the order of what they should save in place of steps that are made at
 //       once. Where compiling the first of these covers takes longer than there is time for samples, only the first of
 //       them are compiled, and the rest of it is made at once, as far as it can be. As soon as a cover is known,

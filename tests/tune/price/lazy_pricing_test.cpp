@@ -218,6 +218,20 @@ struct EngineKnown {
   }
 };
 
+TEST(LazyPricing, AsksForHopesOnOtherNodesTogether) {
+  const RegularTimes times(5, 64);
+  Asked asked = {.candidates = {}, .least_saving = 0};
+  LazyMeasuring counted = measuring(times, asked);
+  std::size_t asks = 0;
+  counted.candidates = [&, usual = counted.candidates](const std::vector<std::size_t>& wanted, Effort effort) {
+    asks += effort == Effort::kSample ? 1 : 0;
+    return usual(wanted, effort);
+  };
+  CostBounds bounds(times.graph, times.pool, Accuracy::kStandard, kPeak, 1, {}, {});
+  ASSERT_TRUE(price_lazily(times.request(), bounds, counted));
+  EXPECT_LT(asks, asked.candidates.size() / 4);
+}
+
 TEST(LazyCosts, NamesFirstWhatShouldSaveMostInPlaceOfTheCover) {
   EngineKnown known;
   auto& [times, bounds, costs] = known;
