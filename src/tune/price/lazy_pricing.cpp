@@ -134,23 +134,29 @@ class LazyPricer {
     std::size_t worth_making = 0;  ///< of the first of them: they should save so much that they are made in little time
   };
 
-  /// In the order of what they should save in place of steps that are made at once.
-  [[nodiscard]] Wanted wanted(std::vector<std::size_t> candidates, const std::vector<NamedCover>& hoped) const {
-    if (slow_among(candidates) <= std::min(kChunk, pace_.chunk_in(measuring_.sampling_left_s())))
-      return {.candidates = std::move(candidates)};
+  /// Of steps that are made at once, or were made before; none is all of the graph.
+  [[nodiscard]] Result<SearchResult> best_made_at_once() const {
     std::vector<Cost> costs = request_.costs;
     costs_.leave_out(costs_.slow_to_make(measuring_.is_made_slowly), costs);
     for (std::size_t c = 0; c < costs.size(); ++c)
       if (costs_.is_whole(c)) costs[c] = Unknown{};
-    const auto quick = best_with(std::move(costs));
+    return best_with(std::move(costs));
+  }
+
+  /// In the order of what they should save in place of steps that are made at once.
+  [[nodiscard]] Wanted in_order(std::vector<std::size_t> candidates, const std::vector<NamedCover>& hoped) const {
+    if (slow_among(candidates) <= std::min(kChunk, pace_.chunk_in(measuring_.sampling_left_s())))
+      return {.candidates = std::move(candidates)};
+    const auto quick = best_made_at_once();
     if (!quick) return {.candidates = std::move(candidates)};
     auto shares = costs_.by_share(candidates, quick->cover, hoped);
-    std::ranges::stable_partition(shares, measuring_.is_made_slowly, [](const auto& share) { return share.second; });
+    const auto slow_end = std::ranges::stable_partition(shares, measuring_.is_made_slowly, [](const auto& share) {
+                            return share.second;
+                          }).begin();
     const double least_ns = kWorthMaking * static_cast<double>(best_ns_);
-    const auto is_worth_making = [&](const auto& share) {
-      return share.first >= least_ns && measuring_.is_made_slowly(share.second);
-    };
-    Wanted wanted{.worth_making = static_cast<std::size_t>(std::ranges::count_if(shares, is_worth_making))};
+    const auto is_worth_making = [&](const auto& share) { return share.first >= least_ns; };
+    Wanted wanted;
+    wanted.worth_making = static_cast<std::size_t>(std::count_if(shares.begin(), slow_end, is_worth_making));
     for (const auto& [share_ns, candidate] : shares) wanted.candidates.push_back(candidate);
     return wanted;
   }
@@ -303,7 +309,7 @@ class LazyPricer {
       const std::vector<std::size_t> worth = worth_knowing(open, covers, kind);
       const bool declines = leaves_out && worth.size() < open.size();
       std::ranges::set_difference(open, worth, std::back_inserter(declined));
-      COLLAGE_TRY(const std::size_t asked, ask_for(wanted(worth, covers), effort));
+      COLLAGE_TRY(const std::size_t asked, ask_for(in_order(worth, covers), effort));
       if (asked == 0 && conversions == 0 && !declines && is_late() == was_late) return {};
     }
     return {};
