@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -104,14 +105,15 @@ class LazyPricer {
     request.costs = std::move(costs);
     return best_cover(request, request.backends);
   }
-  [[nodiscard]] bool has_cover(std::vector<Cost> costs) const {
-    return takes_all(costs) && best_with(std::move(costs)).has_value();
+  /// The best cover of what is known: that was compiled, while a forecast in a cover would have to be compiled when the
+  /// time is over.
+  [[nodiscard]] std::optional<Cover> best_known() {
+    if (!takes_all(costs_.known())) return std::nullopt;
+    auto best = best_with(costs_.known());
+    has_known_cover_ = has_known_cover_ || best.has_value();
+    return best ? std::optional(std::move(best->cover)) : std::nullopt;
   }
-  /// What was sampled is compiled; a forecast in a cover would have to be compiled when the time is over.
-  [[nodiscard]] bool has_known_cover() {
-    has_known_cover_ = has_known_cover_ || has_cover(costs_.known());
-    return has_known_cover_;
-  }
+  [[nodiscard]] bool has_known_cover() { return has_known_cover_ || best_known().has_value(); }
 
   /// The time left is for measuring what is known. Without a cover of that, samples come first.
   [[nodiscard]] bool keeps_to_known() { return measuring_.is_sampling_over() && has_known_cover(); }
@@ -276,12 +278,11 @@ class LazyPricer {
   /// forecast.
   [[nodiscard]] std::vector<std::size_t> worth_knowing(std::vector<std::size_t> open,
                                                        const std::vector<NamedCover>& covers, Forecast kind) {
-    if (!has_known_cover()) return open;
-    const auto known = best_with(costs_.known());
+    const std::optional<Cover> known = best_known();
     if (!known) return open;
-    const auto known_ns = static_cast<double>(known->cover.cost_ns);
+    const auto known_ns = static_cast<double>(known->cost_ns);
     if (kind == Forecast::kOpenMinded && static_cast<double>(best_ns_) >= (1 - kGap) * known_ns) return {};
-    return costs_.worth_knowing(std::move(open), known->cover, covers, measuring_.least_saving * known_ns);
+    return costs_.worth_knowing(std::move(open), *known, covers, measuring_.least_saving * known_ns);
   }
 
   /// Until all is sampled, or measured, that takes at least this part of the time of the best of these covers.
