@@ -90,6 +90,12 @@ std::vector<std::pair<std::string, std::string>> fields_of(std::string_view key)
   return fields;
 }
 
+std::map<std::string, std::string> fields_by_name(std::string_view key) {
+  std::map<std::string, std::string> fields;
+  for (auto& [name, value] : fields_of(key)) fields.emplace(name, std::move(value));
+  return fields;
+}
+
 std::string field_of(std::string_view key, std::string_view name) {
   for (auto& [field, value] : fields_of(key))
     if (field == name) return std::move(value);

@@ -41,6 +41,8 @@ struct MeasureContext {
 
 /// The parts of a key, in its order: ("backend", "onednn"), ("threads", "1"). Empty for what is no key.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> fields_of(std::string_view key);
+/// The same, by name.
+[[nodiscard]] std::map<std::string, std::string> fields_by_name(std::string_view key);
 /// Empty where the key has no such field.
 [[nodiscard]] std::string field_of(std::string_view key, std::string_view name);
 

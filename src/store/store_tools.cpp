@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCostSchema = "collage.cost/2";
 constexpr const char* kFirstCostSchema = "collage.cost/1";
+
 std::string checksum_of(const std::string& key, const Json& cost, const Json& of) {
   return hash_hex(key + to_line(cost) + (of.is_null() ? "" : to_line(of)));
 }

@@ -55,8 +55,7 @@ std::map<std::string, StrategyRecord> strategy_records(Store& store, const Backe
   std::map<std::string, StrategyRecord> records;
   std::map<std::string, Timed> regions;
   for (const auto& [key, cost] : store.costs_like(" machine=" + machine)) {
-    std::map<std::string, std::string> fields;
-    for (auto& [name, value] : fields_of(key)) fields.emplace(name, std::move(value));
+    std::map<std::string, std::string> fields = fields_by_name(key);
     if (!fields.contains("region")) continue;
     const std::string& variant = fields["variant"];
     const std::string way = variant.substr(0, variant.find('.'));

@@ -67,8 +67,7 @@ Differing differing(std::span<const FoundCost> costs) {
   Differing names;
   std::map<std::string, Fields> firsts;
   for (const FoundCost& found : costs) {
-    Fields fields;
-    for (auto& [name, value] : fields_of(found.key)) fields.emplace(name, std::move(value));
+    const Fields fields = fields_by_name(found.key);
     const Fields& first = firsts.emplace(found.backend + ' ' + found.variant, fields).first->second;
     std::vector<Fields::value_type> different;
     std::ranges::set_symmetric_difference(fields, first, std::back_inserter(different));

@@ -45,7 +45,6 @@ LazyCosts::LazyCosts(const Graph& graph, const CandidatePool& pool, CostBounds& 
     : pool_(pool),
       bounds_(bounds),
       costs_(std::move(known)),
-      node_count_(graph.nodes.size()),
       class_of_(computation_classes(graph, pool)),
       is_smallest_(smallest_for_some_node(graph, pool)) {
   costs_.resize(pool.candidates.size(), Unknown{});
@@ -186,10 +185,6 @@ std::vector<std::pair<double, std::size_t>> LazyCosts::by_share(const std::vecto
   }
   std::ranges::stable_sort(shares, std::greater(), &std::pair<double, std::size_t>::first);
   return shares;
-}
-
-bool LazyCosts::is_whole(std::size_t candidate) const {
-  return pool_.regions[pool_.candidates[candidate].region].nodes.count() == node_count_;
 }
 
 std::optional<std::size_t> LazyCosts::candidate_of(const CoverStep& step) const {

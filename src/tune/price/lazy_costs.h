@@ -48,8 +48,6 @@ class LazyCosts {
   [[nodiscard]] std::vector<std::pair<double, std::size_t>> by_share(const std::vector<std::size_t>& candidates,
                                                                      const Cover& cover,
                                                                      const std::vector<NamedCover>& hoped) const;
-  /// Whether the candidate is all of the graph.
-  [[nodiscard]] bool is_whole(std::size_t candidate) const;
   /// Puts expected costs for these and for all that are the same computation.
   void put_expected(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
   /// Puts unknown for them and for all that are the same computation.
@@ -85,7 +83,6 @@ class LazyCosts {
   const CandidatePool& pool_;
   CostBounds& bounds_;
   std::vector<Cost> costs_;
-  std::size_t node_count_;                                ///< of the graph
   std::vector<std::uint32_t> class_of_;                   ///< by candidate
   std::vector<std::vector<std::size_t>> members_;         ///< by class
   std::map<NodeSet, std::vector<std::size_t>> by_nodes_;  ///< candidates

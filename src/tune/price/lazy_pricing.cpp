@@ -93,11 +93,14 @@ class LazyPricer {
     return ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kTime);
   }
 
+  [[nodiscard]] const NodeSet& nodes_of(std::size_t candidate) const {
+    return request_.pool->regions[request_.pool->candidates[candidate].region].nodes;
+  }
   /// Whether each node is in a candidate with a cost: cheap to know, and else there is no cover.
   [[nodiscard]] bool takes_all(const std::vector<Cost>& costs) const {
     NodeSet taken(request_.graph->nodes.size());
     for (std::size_t c = 0; c < costs.size(); ++c)
-      if (nanoseconds_of(costs[c])) taken |= request_.pool->regions[request_.pool->candidates[c].region].nodes;
+      if (nanoseconds_of(costs[c])) taken |= nodes_of(c);
     return taken.count() == request_.graph->nodes.size();
   }
   [[nodiscard]] Result<SearchResult> best_with(std::vector<Cost> costs) const {
@@ -141,7 +144,7 @@ class LazyPricer {
     std::vector<Cost> costs = request_.costs;
     costs_.leave_out(costs_.slow_to_make(measuring_.is_made_slowly), costs);
     for (std::size_t c = 0; c < costs.size(); ++c)
-      if (costs_.is_whole(c)) costs[c] = Unknown{};
+      if (nodes_of(c).count() == request_.graph->nodes.size()) costs[c] = Unknown{};
     return best_with(std::move(costs));
   }
 
@@ -367,10 +370,6 @@ class LazyPricer {
 
   /// Whether one of those that will be asked for computes some of the same nodes, so that its cost decides.
   [[nodiscard]] bool has_hoped_for(std::size_t candidate) const {
-    const CandidatePool& pool = *request_.pool;
-    const auto nodes_of = [&](std::size_t c) -> const NodeSet& {
-      return pool.regions[pool.candidates[c].region].nodes;
-    };
     return std::ranges::any_of(hoped_, [&](std::size_t c) { return nodes_of(c).intersects(nodes_of(candidate)); });
   }
 

@@ -16,8 +16,7 @@ namespace {
 using ShapeFacts = std::map<std::string, std::int64_t>;
 
 std::string slot_of_key(const std::string& key) {
-  std::map<std::string, std::string> fields;
-  for (auto& [name, value] : fields_of(key)) fields.emplace(name, std::move(value));
+  std::map<std::string, std::string> fields = fields_by_name(key);
   return fmt::format("region={} way={} in={} out={}", fields["region"], way_of(fields["variant"]), fields["in"],
                      fields["out"]);
 }
