@@ -24,6 +24,7 @@ inline constexpr std::int64_t kImpossible = std::numeric_limits<std::int64_t>::m
 /// A mask of places of one value.
 using PlaceMask = std::uint32_t;
 inline constexpr std::size_t kMostPlaces = 32;
+constexpr PlaceMask mask_of(std::uint8_t place) { return PlaceMask{1} << place; }
 
 /// What a way costs, compared in this order: time, then steps, conversions, bytes of scratch and copies.
 struct PathCost {

@@ -42,7 +42,6 @@
 namespace collage {
 namespace {
 
-constexpr PlaceMask mask_of(std::uint8_t place) { return PlaceMask{1} << place; }
 constexpr std::uint32_t kNoIndex = ~std::uint32_t{0};
 /// Ways to bring the ports of one step where they are needed that are tried; of the others only the direct ones.
 constexpr std::size_t kMostWays = 64;
@@ -460,42 +459,6 @@ class Pass {
 
 PassResult search_states(const Problem& problem, const Lattice& lattice, std::size_t width, std::int64_t most_ns) {
   return Pass(problem, lattice, width, most_ns).run();
-}
-
-PathState::PathState(const Problem& problem) : problem_(problem), held_(problem.routes.size(), 0) {
-  for (const ValueId input : problem.graph->inputs) held_[input.index] = mask_of(0);
-}
-
-bool PathState::take(const Group& group, const Option& option, const std::vector<Stop>& stops, std::vector<Hop>& before,
-                     std::vector<Hop>& after) {
-  const auto is_made = [&](const Stop& stop) {
-    return std::ranges::find(group.outputs, stop.value) != group.outputs.end();
-  };
-  for (const Stop& stop : stops)
-    if (!is_made(stop) && !require(stop.value, stop.place, before)) return false;
-  for (std::size_t i = 0; i < group.inputs.size(); ++i)
-    if (!require(group.inputs[i], option.in[i], before)) return false;
-  for (std::size_t o = 0; o < group.outputs.size(); ++o) held_[group.outputs[o]] |= mask_of(option.out[o]);
-  for (const Stop& stop : stops)
-    if (is_made(stop) && !require(stop.value, stop.place, after)) return false;
-  for (const std::uint32_t output : group.outputs)
-    if (problem_.uses->is_output[output] && !require(output, 0, after)) return false;
-  return true;
-}
-
-bool PathState::require(std::uint32_t value, std::uint8_t place, std::vector<Hop>& hops) {
-  PlaceMask& held = held_[value];
-  if (held & mask_of(place)) return true;
-  const ValueRoutes& routes = problem_.routes[value];
-  const auto [way, start] = routes.cheapest(held, place);
-  if (way.ns >= kImpossible) return false;
-  for (std::uint8_t at = start; at != place;) {
-    const std::uint8_t next = routes.next[at * routes.places.size() + place];
-    hops.push_back({.value = ValueId{value}, .from = at, .to = next});
-    held |= mask_of(next);
-    at = next;
-  }
-  return true;
 }
 
 }  // namespace collage

@@ -37,27 +37,4 @@ struct PassResult {
 [[nodiscard]] PassResult search_states(const Problem& problem, const Lattice& lattice, std::size_t width,
                                        std::int64_t most_ns);
 
-/// One conversion that a path needs, from a place where the value is.
-struct Hop {
-  ValueId value;
-  std::uint8_t from = 0;
-  std::uint8_t to = 0;
-};
-
-/// The places of live values along one path. Both the search and whoever writes its path down as steps use it, so that
-/// they agree on conversions.
-class PathState {
- public:
-  explicit PathState(const Problem& problem);
-  /// Conversions before the kernel and, for model outputs, after it, in order; false when there is no way.
-  [[nodiscard]] bool take(const Group& group, const Option& option, const std::vector<Stop>& stops,
-                          std::vector<Hop>& before, std::vector<Hop>& after);
-
- private:
-  [[nodiscard]] bool require(std::uint32_t value, std::uint8_t place, std::vector<Hop>& hops);
-
-  const Problem& problem_;
-  std::vector<PlaceMask> held_;  ///< by value
-};
-
 }  // namespace collage
