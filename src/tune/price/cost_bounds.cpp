@@ -38,8 +38,12 @@ std::string way_of(const Variant& variant) {
   return way;
 }
 
-/// What ways have in common that differ by formats and by settings of a schedule: the name up to a dot or a slash.
-std::string algorithm_of(const std::string& way) { return way.substr(0, way.find_first_of("./")); }
+/// What ways of a backend have in common that differ by formats and by settings of a schedule: the name up to a dot or
+/// a slash.
+std::string algorithm_of(const Candidate& candidate) {
+  const std::string way = way_of(candidate.variant);
+  return candidate.backend + "/" + way.substr(0, way.find_first_of("./"));
+}
 
 /// What effects of a class of candidates are of.
 struct OwnLevels {
@@ -94,9 +98,8 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
                                       const Candidate& candidate, bool is_engine) {
   const std::string& backend = candidate.backend;
   const Variant& variant = candidate.variant;
-  const std::string of_variant = way_of(variant);
-  const std::string way = backend + "/" + of_variant;
-  const std::string algorithm = backend + "/" + algorithm_of(of_variant);
+  const std::string way = backend + "/" + way_of(variant);
+  const std::string algorithm = algorithm_of(candidate);
   // Between light operators overheads count, between heavy ones kernels: what one shows says nothing of the other.
   const auto weight_of = [](const Work& part) { return std::string(part.is_heavy ? "heavy " : "light "); };
   CostModel::Computation made;
@@ -170,11 +173,17 @@ CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy a
     const Candidate& candidate = pool.candidates[c];
     region_of_.push_back(candidate.region);
     backend_of_.push_back(candidate.backend);
-    if (c < estimates.size() && estimates[c])
+    if (c < estimates.size() && estimates[c]) {
       computations_.push_back(estimated_computation(model_, estimate_levels, *estimates[c], candidate));
-    else
-      computations_.push_back(computation_of(model_, levels, works[candidate.region], candidate,
-                                             is_engine && is_engine(candidate.backend)));
+      algorithm_of_.emplace_back();
+      continue;
+    }
+    const RegionWork& of_region = works[candidate.region];
+    const bool is_of_engine = is_engine && is_engine(candidate.backend);
+    computations_.push_back(computation_of(model_, levels, of_region, candidate, is_of_engine));
+    const Work& first = *of_region.parts.front();
+    algorithm_of_.emplace_back(model_.effect(levels.of(is_of_engine, first.is_heavy).kind_of_algorithm,
+                                             algorithm_of(candidate) + "|" + first.kind));
   }
 }
 
@@ -204,6 +213,11 @@ double CostBounds::expected_saving(std::size_t candidate, double even_ns) const 
   const double distance = std::log(even_ns / expected.ns) / expected.spread;
   const double mean_ns = expected.ns * std::exp(expected.spread * expected.spread / 2);
   return even_ns * normal_probability_below(distance) - mean_ns * normal_probability_below(distance - expected.spread);
+}
+
+std::optional<std::uint32_t> CostBounds::untried_algorithm(std::size_t candidate) const {
+  const auto& effect = algorithm_of_[candidate];
+  return effect && !model_.is_known(*effect) ? effect : std::nullopt;
 }
 
 void CostBounds::learn(std::size_t candidate, const Cost& cost) {

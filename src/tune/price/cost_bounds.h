@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,10 @@ class CostBounds {
   [[nodiscard]] double expected_saving(std::size_t candidate, double even_ns) const;
   /// With the deviations of forecasts as they have shown themselves.
   [[nodiscard]] CostModel::Prediction predict(std::size_t candidate) const;
+  /// The same number for candidates whose first part is of one kind and is computed by one algorithm of a backend,
+  /// where no time of such a candidate is known, of this model or of others: of how fast that is the forecast says
+  /// little.
+  [[nodiscard]] std::optional<std::uint32_t> untried_algorithm(std::size_t candidate) const;
   /// Costs that are not measured teach nothing. Of candidates that are the same computation one is enough.
   void learn(std::size_t candidate, const Cost& cost);
   /// Until it is called forecasts do not know what was learnt last.
@@ -68,7 +73,8 @@ class CostBounds {
   double nearest_ = 1;  ///< least part of it that a candidate took: peak rates may be of a slow moment of the machine
   CostModel model_;
   ForecastErrors errors_;
-  std::vector<CostModel::Computation> computations_;  ///< by candidate
+  std::vector<CostModel::Computation> computations_;            ///< by candidate
+  std::vector<std::optional<CostModel::Effect>> algorithm_of_;  ///< likewise; none where there is an estimate
 };
 
 }  // namespace collage

@@ -28,6 +28,7 @@ CostModel::State CostModel::state_of(std::size_t level, const std::string& name)
     const double near_known = variance_in_next_model(known->second, std::sqrt(state.variance));
     state.mean = known->second.mean * state.variance / (state.variance + near_known);
     state.variance = state.variance * near_known / (state.variance + near_known);
+    state.is_known = true;
   }
   state.value = state.mean;
   return state;

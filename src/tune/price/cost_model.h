@@ -58,6 +58,10 @@ class CostModel {
   /// Until it is called predictions do not know what was learnt last.
   void fit();
   [[nodiscard]] Prediction predict(const Computation& computation) const;
+  /// Whether a time bore on the effect, of this model as of the last fit() or of others before.
+  [[nodiscard]] bool is_known(Effect effect) const {
+    return effects_[effect].is_known || effects_[effect].evidence > 0;
+  }
   /// What was learnt here of the effects of shared levels, as of the last fit().
   [[nodiscard]] EffectTable learnt() const;
 
@@ -82,7 +86,8 @@ class CostModel {
     double mean = 0;      ///< expected before anything is learnt
     double variance = 1;  ///< likewise, around the mean
     double value = 0;
-    double evidence = 0;  ///< what was learnt: 1 / variance of the value, were the other effects known
+    bool is_known = false;  ///< from other models
+    double evidence = 0;    ///< what was learnt: 1 / variance of the value, were the other effects known
     std::vector<Term> terms;
   };
   struct Level {

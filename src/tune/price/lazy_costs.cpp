@@ -11,6 +11,9 @@
 namespace collage {
 namespace {
 
+/// Forecasts by algorithms of which little is known are not so far from the truth.
+constexpr double kFarOff = 3;
+
 /// By candidate.
 std::vector<bool> smallest_for_some_node(const Graph& graph, const CandidatePool& pool) {
   const auto nodes_of = [&](const Candidate& candidate) -> const NodeSet& {
@@ -72,25 +75,18 @@ std::vector<Cost> LazyCosts::forecast(Forecast kind, std::size_t max_nodes) cons
   return costs;
 }
 
-void LazyCosts::lower_to_hope(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const {
-  for (const std::size_t candidate : candidates) {
-    const Estimated estimate{.ns = bounds_.forecast(candidate, Forecast::kHopeful)};
-    for (const std::size_t c : members_[class_of_[candidate]]) costs[c] = estimate;
-  }
+void LazyCosts::put(std::size_t candidate, const Cost& cost, std::vector<Cost>& costs) const {
+  for (const std::size_t c : members_[class_of_[candidate]])
+    if (is_unseen(c)) costs[c] = cost;
 }
 
-void LazyCosts::put_expected(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const {
-  for (const std::size_t candidate : candidates) {
-    const Estimated estimate{.ns = bounds_.forecast(candidate, Forecast::kExpected)};
-    for (const std::size_t c : members_[class_of_[candidate]])
-      if (is_unseen(c)) costs[c] = estimate;
-  }
+void LazyCosts::put_forecasts(std::span<const std::size_t> candidates, Forecast kind, std::vector<Cost>& costs) const {
+  for (const std::size_t candidate : candidates)
+    put(candidate, Estimated{.ns = bounds_.forecast(candidate, kind)}, costs);
 }
 
 void LazyCosts::leave_out(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const {
-  for (const std::size_t candidate : candidates)
-    for (const std::size_t c : members_[class_of_[candidate]])
-      if (is_unseen(c)) costs[c] = Unknown{};
+  for (const std::size_t candidate : candidates) put(candidate, Unknown{}, costs);
 }
 
 void LazyCosts::put_known(std::size_t candidate, std::vector<Cost>& costs) const {
@@ -227,6 +223,34 @@ std::vector<std::size_t> LazyCosts::open_long(const Cover& cover, std::int64_t l
   };
   std::vector<std::size_t> candidates = open();
   std::erase_if(candidates, [&](std::size_t candidate) { return !is_worth_knowing(candidate); });
+  return candidates;
+}
+
+std::map<std::uint32_t, double> LazyCosts::times_in(const Cover& cover) const {
+  std::map<std::uint32_t, double> times;
+  for (const CoverStep& step : cover.steps)
+    if (const auto c = candidate_of(step))
+      times[class_of_[*c]] += static_cast<double>(nanoseconds_of(step.cost).value_or(0));
+  return times;
+}
+
+std::vector<std::size_t> LazyCosts::untried_for_long_steps(const Cover& cover, double least_ns) const {
+  std::map<std::uint32_t, std::pair<double, std::size_t>> of_algorithm;  // forecast in parts of the step, candidate
+  for (const auto& [computation, ns] : times_in(cover)) {
+    if (ns < least_ns) continue;
+    const std::size_t chosen = members_[computation].front();
+    const auto chosen_ns = static_cast<double>(nanoseconds_of(costs_[chosen]).value_or(0));
+    for (const std::size_t c : by_nodes_.at(pool_.regions[pool_.candidates[chosen].region].nodes)) {
+      const auto algorithm = is_unseen(c) ? bounds_.untried_algorithm(c) : std::nullopt;
+      if (!algorithm) continue;
+      const std::pair untried(static_cast<double>(bounds_.forecast(c, Forecast::kExpected)) / chosen_ns, c);
+      if (untried.first > kFarOff) continue;
+      const auto [known, is_first] = of_algorithm.emplace(*algorithm, untried);
+      if (!is_first) known->second = std::min(known->second, untried);
+    }
+  }
+  std::vector<std::size_t> candidates;
+  for (const auto& [algorithm, untried] : of_algorithm) candidates.push_back(untried.second);
   return candidates;
 }
 

@@ -28,8 +28,8 @@ class LazyCosts {
   [[nodiscard]] bool is_small_enough(std::size_t candidate, std::size_t max_nodes) const;
   /// Known costs and, for candidates that are small enough, forecasts (Estimated) of the others; else unknown.
   [[nodiscard]] std::vector<Cost> forecast(Forecast kind, std::size_t max_nodes) const;
-  /// Puts hopeful costs for these and for all that are the same computation.
-  void lower_to_hope(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
+  /// Puts forecasts for these and for all that are the same computation, of which nothing is known.
+  void put_forecasts(std::span<const std::size_t> candidates, Forecast kind, std::vector<Cost>& costs) const;
   /// Puts what is known of the computation, if anything is.
   void put_known(std::size_t candidate, std::vector<Cost>& costs) const;
   /// What is neither measured nor sampled, one of each computation, ascending.
@@ -48,9 +48,7 @@ class LazyCosts {
   [[nodiscard]] std::vector<std::pair<double, std::size_t>> by_share(const std::vector<std::size_t>& candidates,
                                                                      const Cover& cover,
                                                                      const std::vector<NamedCover>& hoped) const;
-  /// Puts expected costs for these and for all that are the same computation.
-  void put_expected(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
-  /// Puts unknown for them and for all that are the same computation.
+  /// Puts unknown for them.
   void leave_out(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
   [[nodiscard]] bool is_unseen(std::size_t candidate) const;
   /// What nothing is known of and is made slowly, where each of its nodes is in a candidate that is not, and that may
@@ -65,6 +63,10 @@ class LazyCosts {
   /// `least_saving_ns` in place of the steps of the cover that compute these nodes. One of each computation, ascending.
   [[nodiscard]] std::vector<std::size_t> open_long(const Cover& cover, std::int64_t least_ns,
                                                    double least_saving_ns) const;
+  /// For computations that take at least `least_ns` of the cover, all steps together: the candidates of the same nodes
+  /// by algorithms of which the forecasts know too little (CostBounds::untried_algorithm) to leave them out, though
+  /// they should take up to kFarOff times as long. Of each algorithm one.
+  [[nodiscard]] std::vector<std::size_t> untried_for_long_steps(const Cover& cover, double least_ns) const;
   void learn(std::size_t candidate, const Cost& cost);
   /// Lets forecasts know what was learnt.
   void fit() { bounds_.fit(); }
@@ -75,8 +77,12 @@ class LazyCosts {
   [[nodiscard]] std::size_t measured_count() const { return measured_count_; }
 
  private:
+  /// Puts a cost for all that are the same computation and of which nothing is known.
+  void put(std::size_t candidate, const Cost& cost, std::vector<Cost>& costs) const;
   /// What the steps of a cover should save in place of those of another.
   [[nodiscard]] std::map<std::uint32_t, SegmentSaving> savings(const Cover& cover, const Cover& hoped) const;
+  /// By class, the time of its steps in a cover.
+  [[nodiscard]] std::map<std::uint32_t, double> times_in(const Cover& cover) const;
   /// The candidate of the pool that a step of a cover is; nothing for steps that are no kernels of the pool.
   [[nodiscard]] std::optional<std::size_t> candidate_of(const CoverStep& step) const;
 

@@ -9,16 +9,17 @@
 
 #include "tune/price/hoped_gains.h"
 #include "tune/price/lazy_costs.h"
-#include "tune/price/making_pace.h"
+#include "tune/price/making_order.h"
 
 namespace collage {
 namespace {
 
-/// Computations asked for at once, at most; between them the deadline is looked at.
-constexpr std::size_t kChunk = 16;
 /// Regions that should take this part of the best cover's time are sampled where that should save enough: of so many
 /// nodes at once forecasts are the least certain.
 constexpr double kLong = 0.3;
+/// For computations that take this part of the best cover's time, all their steps together, algorithms are tried of
+/// which forecasts know little: being wrong there costs the most.
+constexpr double kLarge = 0.1;
 /// A search on the way makes at most the states of the last one divided by this.
 constexpr std::size_t kStatesShare = 4;
 /// States that trials may make for each computation measured: a small part of the time that measuring took.
@@ -37,10 +38,6 @@ constexpr double kNews = 0.01;
 constexpr double kShort = 0.003;
 /// So many that trials say may gain are asked for at once: kernels are compiled on all processors.
 constexpr std::size_t kHopedAtOnce = 4;
-/// Of the time for samples, where it is too short for the first cover: for kernels that are made at once.
-constexpr double kQuickShare = 0.4;
-/// There, a kernel that is made slowly is made for a saving of at least this part of the best cover's time.
-constexpr double kWorthMaking = 0.003;
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
 class LazyPricer {
@@ -48,16 +45,16 @@ class LazyPricer {
   LazyPricer(CoverRequest request, CostBounds& bounds, const LazyMeasuring& measuring)
       : request_(std::move(request)),
         measuring_(measuring),
-        costs_(*request_.graph, *request_.pool, bounds, std::move(request_.costs)) {
+        costs_(*request_.graph, *request_.pool, bounds, std::move(request_.costs)),
+        order_(costs_, measuring_) {
     request_.search.max_states = std::min(request_.search.max_states / kStatesShare, kMostTrialStates);
   }
 
   Result<std::vector<Cost>> run() {
-    sampling_s_ = measuring_.sampling_left_s();
-    first_cover_ = FirstCover::kInTime;
+    order_.begin_first_cover();
     COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kExpected, Effort::kSample));
-    went_past_first_cover_ = !is_late() && !has_ended() && !measuring_.is_sampling_over();
-    first_cover_ = FirstCover::kNone;
+    went_past_first_cover_ = !order_.is_late() && !has_ended() && !measuring_.is_sampling_over();
+    order_.end_first_cover();
     COLLAGE_TRY_VOID(sample_and_measure(true));
     for (bool has_news = true; has_news && !has_ended() && measuring_.is_sampling_resumed();) {
       const std::size_t before = costs_.measured_count();
@@ -71,15 +68,12 @@ class LazyPricer {
   }
 
  private:
-  /// Whether the cover that is expected to be best is being sampled for the first time, and whether there is time to
-  /// make its kernels. Where there is not, those that matter least are replaced by ones that are made at once.
-  enum class FirstCover : std::uint8_t { kNone, kInTime, kLate };
-
   /// The best; those that are entered first; all that are confirmed.
   enum class Covers : std::uint8_t { kBest, kFirst, kAll };
 
   /// Until nothing that is not sampled promises a better cover, and the best one is measured.
   Result<void> sample_and_measure(bool is_first) {
+    if (is_first) COLLAGE_TRY_VOID(try_algorithms());
     COLLAGE_TRY_VOID(ask_until_known(Covers::kBest, Forecast::kOpenMinded, Effort::kSample));
     COLLAGE_TRY_VOID(ask_until_known(Covers::kFirst, Forecast::kExpected, Effort::kSample));
     for (bool goes_on = true; goes_on; is_first = false) {
@@ -126,19 +120,6 @@ class LazyPricer {
     return measuring_.is_stopped() || measuring_.is_over() || (measuring_.most_nodes() < kAnySize && has_known_cover());
   }
 
-  /// How many of these nothing is known of and take long to make.
-  [[nodiscard]] std::size_t slow_among(std::span<const std::size_t> candidates) const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        candidates, [this](std::size_t c) { return costs_.is_unseen(c) && measuring_.is_made_slowly(c); }));
-  }
-  [[nodiscard]] bool is_late() const { return first_cover_ == FirstCover::kLate; }
-
-  /// Candidates to ask for. Where not all that are made slowly are asked for at once, these come first.
-  struct Wanted {
-    std::vector<std::size_t> candidates;
-    std::size_t worth_making = 0;  ///< of the first of them: they should save so much that they are made in little time
-  };
-
   /// Of steps that are made at once, or were made before; none is all of the graph.
   [[nodiscard]] Result<SearchResult> best_made_at_once() const {
     std::vector<Cost> costs = request_.costs;
@@ -148,43 +129,11 @@ class LazyPricer {
     return best_with(std::move(costs));
   }
 
-  /// In the order of what they should save in place of steps that are made at once.
-  [[nodiscard]] Wanted in_order(std::vector<std::size_t> candidates, const std::vector<NamedCover>& hoped) const {
-    if (slow_among(candidates) <= std::min(kChunk, pace_.chunk_in(measuring_.sampling_left_s())))
-      return {.candidates = std::move(candidates)};
-    const auto quick = best_made_at_once();
-    if (!quick) return {.candidates = std::move(candidates)};
-    auto shares = costs_.by_share(candidates, quick->cover, hoped);
-    const auto slow_end = std::ranges::stable_partition(shares, measuring_.is_made_slowly, [](const auto& share) {
-                            return share.second;
-                          }).begin();
-    const double least_ns = kWorthMaking * static_cast<double>(best_ns_);
-    const auto is_worth_making = [&](const auto& share) { return share.first >= least_ns; };
-    Wanted wanted;
-    wanted.worth_making = static_cast<std::size_t>(std::count_if(shares.begin(), slow_end, is_worth_making));
-    for (const auto& [share_ns, candidate] : shares) wanted.candidates.push_back(candidate);
-    return wanted;
-  }
-
-  /// Whether making the slow ones of these takes longer than there is time for samples.
-  [[nodiscard]] bool is_too_much(std::span<const std::size_t> rest) const {
-    return first_cover_ == FirstCover::kInTime && slow_among(rest) > pace_.count_in(measuring_.sampling_left_s());
-  }
-  /// So many of these that making the slow ones among them takes no longer.
-  [[nodiscard]] std::span<const std::size_t> made_in(double seconds, std::span<const std::size_t> next) const {
-    return slow_among(next) == 0 ? next : next.first(std::min(next.size(), pace_.chunk_in(seconds)));
-  }
-  /// What is asked for at once. Nothing where it gets too late for slow ones: from then on what is sampled for the
-  /// first cover is made at once.
-  std::span<const std::size_t> next_chunk(std::span<const std::size_t> rest, std::size_t worth_making) {
-    const auto next = rest.first(std::min(rest.size(), kChunk));
-    const double left_s = measuring_.sampling_left_s();
-    if (!is_too_much(rest)) return made_in(left_s, next);
-    const double for_slow_s = left_s - kQuickShare * sampling_s_;
-    if (worth_making > 0 && pace_.count_in(for_slow_s) > 0)
-      return made_in(for_slow_s, next.first(std::min(next.size(), worth_making)));
-    first_cover_ = FirstCover::kLate;
-    return {};
+  /// Candidates of covers, in the order in which they are asked for.
+  [[nodiscard]] Wanted in_order(std::vector<std::size_t> candidates, const std::vector<NamedCover>& covers) const {
+    if (order_.matters(candidates))
+      if (const auto quick = best_made_at_once()) return order_.in_order(candidates, quick->cover, covers, best_ns_);
+    return {.candidates = std::move(candidates)};
   }
 
   /// Samples of what nothing is known of, measurements of the others. How many: not what is too large by now.
@@ -193,8 +142,8 @@ class LazyPricer {
     std::size_t begin = 0;
     while (begin < wanted.candidates.size() && !has_ended()) {
       if (effort == Effort::kSample && keeps_to_known()) break;
-      const auto chunk = next_chunk(std::span(wanted.candidates).subspan(begin),
-                                    wanted.worth_making - std::min(begin, wanted.worth_making));
+      const auto chunk = order_.next_chunk(std::span(wanted.candidates).subspan(begin),
+                                           wanted.worth_making - std::min(begin, wanted.worth_making));
       if (chunk.empty()) break;
       COLLAGE_TRY(const std::size_t asked, ask_for_chunk(chunk));
       begin += chunk.size();
@@ -213,9 +162,9 @@ class LazyPricer {
     const auto seen = std::ranges::stable_partition(asked, [this](std::size_t c) { return costs_.is_unseen(c); });
     const std::span<const std::size_t> unseen(asked.begin(), seen.begin());
     const double left_s = measuring_.sampling_left_s();
-    const std::size_t slow = slow_among(unseen);
+    const std::size_t slow = order_.slow_among(unseen);
     COLLAGE_TRY_VOID(ask(unseen, Effort::kSample));
-    pace_.learn(slow, left_s - measuring_.sampling_left_s());
+    order_.learn(slow, left_s - measuring_.sampling_left_s());
     COLLAGE_TRY_VOID(ask({seen.begin(), seen.end()}, Effort::kTime));
     return asked.size();
   }
@@ -267,7 +216,7 @@ class LazyPricer {
 
   /// The same; where it is late, of what is made at once, if there are such covers.
   Result<std::vector<NamedCover>> covers_in_time(Covers which) {
-    if (!is_late()) return covers_of(which);
+    if (!order_.is_late()) return covers_of(which);
     std::vector<Cost> costs = request_.costs;
     costs_.leave_out(costs_.slow_to_make(measuring_.is_made_slowly), request_.costs);
     auto quick = covers_of(which);
@@ -301,8 +250,8 @@ class LazyPricer {
       if (leaves_out)
         costs_.leave_out(declined, request_.costs);
       else
-        costs_.put_expected(declined, request_.costs);
-      const bool was_late = is_late();
+        costs_.put_forecasts(declined, Forecast::kExpected, request_.costs);
+      const bool was_late = order_.is_late();
       if (keeps_to_known) request_.costs = costs_.known();
       COLLAGE_TRY(const std::vector<NamedCover> covers, covers_in_time(which));
       best_ns_ = covers.front().result.cover.cost_ns;
@@ -314,8 +263,17 @@ class LazyPricer {
       const bool declines = leaves_out && worth.size() < open.size();
       std::ranges::set_difference(open, worth, std::back_inserter(declined));
       COLLAGE_TRY(const std::size_t asked, ask_for(in_order(worth, covers), effort));
-      if (asked == 0 && conversions == 0 && !declines && is_late() == was_late) return {};
+      if (asked == 0 && conversions == 0 && !declines && order_.is_late() == was_late) return {};
     }
+    return {};
+  }
+
+  Result<void> try_algorithms() {
+    if (has_ended() || keeps_to_known()) return {};
+    costs_.fit();
+    COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
+    const double least_ns = kLarge * static_cast<double>(best.cover.cost_ns);
+    COLLAGE_TRY_VOID(ask_for({.candidates = costs_.untried_for_long_steps(best.cover, least_ns)}));
     return {};
   }
 
@@ -351,7 +309,7 @@ class LazyPricer {
   Result<void> try_together(std::span<const std::size_t> open) {
     if (open.empty() || !may_try()) return {};
     CoverRequest hopeful = request_;
-    costs_.lower_to_hope(open, hopeful.costs);
+    costs_.put_forecasts(open, Forecast::kHopeful, hopeful.costs);
     COLLAGE_TRY(const Cover hoped, best_of_trial(hopeful));
     if (static_cast<double>(hoped.cost_ns) >= (1 - kGain) * static_cast<double>(best_ns_)) return {};
     if (open.size() > 1) {
@@ -389,13 +347,11 @@ class LazyPricer {
   CoverRequest request_;
   const LazyMeasuring& measuring_;
   LazyCosts costs_;
-  std::int64_t best_ns_ = 0;        ///< of the best cover under request_.costs
-  std::size_t fitted_ = 0;          ///< measured when forecasts were made
-  std::vector<std::size_t> hoped_;  ///< trials say that they may gain
-  std::size_t states_ = 0;          ///< made by trials
-  FirstCover first_cover_ = FirstCover::kNone;
-  double sampling_s_ = 0;  ///< for all samples
-  MakingPace pace_;
+  MakingOrder order_;
+  std::int64_t best_ns_ = 0;            ///< of the best cover under request_.costs
+  std::size_t fitted_ = 0;              ///< measured when forecasts were made
+  std::vector<std::size_t> hoped_;      ///< trials say that they may gain
+  std::size_t states_ = 0;              ///< made by trials
   bool has_known_cover_ = false;        ///< any
   std::vector<Cost> known_halfway_;     ///< empty before
   bool went_past_first_cover_ = false;  ///< there was time for more than the first cover

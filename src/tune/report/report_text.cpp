@@ -13,7 +13,7 @@ namespace collage {
 namespace {
 
 /// Plans that are no engines are listed as far as they are among the fastest.
-constexpr std::size_t kMostPlans = 3;
+constexpr std::size_t kMostPlansShown = 3;
 /// Points of the curve that are told, and by how much they differ.
 constexpr std::ptrdiff_t kMostPoints = 4;
 constexpr double kStep = 0.003;
@@ -191,9 +191,9 @@ std::string to_text(const TuneReport& report) {
   if (!report.rivals.empty()) text += "how many times faster that is than\n";
   std::size_t plans = 0;
   for (const RivalTime& rival : report.rivals)
-    if (rival.is_engine || ++plans <= kMostPlans) text += text_of(rival, report);
-  if (plans > kMostPlans)
-    text += fmt::format("  {} more, all slower than those\n", counted(plans - kMostPlans, "mixed plan"));
+    if (rival.is_engine || ++plans <= kMostPlansShown) text += text_of(rival, report);
+  if (plans > kMostPlansShown)
+    text += fmt::format("  {} more, all slower than those\n", counted(plans - kMostPlansShown, "mixed plan"));
   text += library_text(report);
   if (!is_replay) text += bound_text(report) + curve_text(report) + outlook_text(report);
   if (!is_replay)
