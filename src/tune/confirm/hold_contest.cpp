@@ -19,8 +19,9 @@ namespace {
 constexpr double kFirstSeconds = 0.3;
 /// What reading proposals and searching takes with a large model.
 constexpr double kProposingSeconds = 1;
-/// A plan is written now and at the end. Large files take up to half as long again as the rate of others tells.
-constexpr double kWritings = 3;
+/// A plan is written now and at the end. Large files, which wait for the disk, take up to twice as long as the rate of
+/// plans that are only timed tells.
+constexpr double kWritings = 4;
 /// What writing less takes is not told by its bytes.
 constexpr double kBytesThatTell = 1 << 20;
 

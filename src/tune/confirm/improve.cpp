@@ -116,7 +116,9 @@ Result<void> evolve_covers(const TuneTask& task, const MeasureEnv& env, Priced& 
   const Corrections corrections = learn_corrections(task.graph(), contest.timed_covers());
   std::optional<EvolvedPlan> evolved = evolved_plan(task, env, corrections, priced, contest);
   if (!evolved) return {};
-  COLLAGE_TRY_VOID(add_engine_regions(task, corrections, env.limits(), evolved->cover, priced));
+  const bool is_late = env.deadlines.decides("evolve", "no time to measure", env.budget.is_past(Budget::kPricingShare));
+  const MeasureLimits limits = is_late ? without_time(env.limits()) : env.limits();
+  COLLAGE_TRY_VOID(add_engine_regions(task, corrections, limits, evolved->cover, priced));
   (void)contest.note_cover(task.graph(), evolved->cover);
   attach_bodies(priced.bodies, evolved->cover);
   Contestant made{.name = "mixed, evolved",

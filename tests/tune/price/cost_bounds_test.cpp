@@ -45,6 +45,20 @@ TEST_F(CostBoundsTest, ExpectOfOneScheduleWhatAnotherShowed) {
   EXPECT_GT(other_algorithm, before) << "something is learnt of the machine and the operator";
 }
 
+TEST_F(CostBoundsTest, NameAlgorithmsOfWhichNoTimeIsKnown) {
+  CostBounds bounds = bounds_of({"planes.plain/tile_c=1", "planes.nhwc", "direct.nhwc"});
+  ASSERT_TRUE(bounds.untried_algorithm(0));
+  EXPECT_EQ(bounds.untried_algorithm(0), bounds.untried_algorithm(1)) << "formats and settings make no other algorithm";
+  EXPECT_NE(bounds.untried_algorithm(0), bounds.untried_algorithm(2));
+  learn(bounds, 0, bounds.forecast(0, Forecast::kExpected));
+  bounds.fit();
+  EXPECT_FALSE(bounds.untried_algorithm(1));
+  EXPECT_TRUE(bounds.untried_algorithm(2));
+  const CostBounds of_another_model(graph_, pool_, Accuracy::kStandard, kPeak, 1, {}, bounds.learnt());
+  EXPECT_FALSE(of_another_model.untried_algorithm(1));
+  EXPECT_TRUE(of_another_model.untried_algorithm(2));
+}
+
 TEST_F(CostBoundsTest, HopeForLessThanTheyExpect) {
   CostBounds bounds = bounds_of({"planes.plain"});
   EXPECT_LT(bounds.forecast(0, Forecast::kHopeful), bounds.forecast(0, Forecast::kExpected));

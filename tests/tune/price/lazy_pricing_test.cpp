@@ -258,7 +258,7 @@ TEST(LazyCosts, ExpectASavingOfWhatTheHopefulCoverUses) {
   const std::size_t candidate = costs.open_by_saving(now).front();
   CoverRequest hopeful = times.request();
   hopeful.costs = costs.known();
-  costs.lower_to_hope(std::vector{candidate}, hopeful.costs);
+  costs.put_forecasts(std::vector{candidate}, Forecast::kHopeful, hopeful.costs);
   const Cover hoped = best_cover(hopeful, hopeful.backends)->cover;
   const std::int64_t gain_ns = now.cost_ns - hoped.cost_ns;
   ASSERT_GT(gain_ns, 0);
@@ -285,6 +285,22 @@ TEST(LazyCosts, NamesLongRegionsOnlyWhereTheyMayWin) {
   EXPECT_TRUE(costs.open_long(cover, cover.cost_ns + 1, 1).empty()) << "none should take so long";
   for (CoverStep& step : cover.steps) step.cost = Measured{.median_ns = 1, .low_ns = 1, .high_ns = 1, .samples = 1};
   EXPECT_TRUE(costs.open_long(cover, least_ns, 1).empty()) << "the cover is faster than any of them may be";
+}
+
+TEST(LazyCosts, NameEachAlgorithmThatNobodyTimedOnceWhereStepsTakeLong) {
+  EngineKnown known;
+  auto& [times, bounds, costs] = known;
+  const Cover cover = known.best();
+  const std::vector<std::size_t> untried = costs.untried_for_long_steps(cover, 0);
+  ASSERT_FALSE(untried.empty());
+  std::set<std::uint32_t> algorithms;
+  for (const std::size_t c : untried) {
+    EXPECT_TRUE(costs.is_unseen(c));
+    ASSERT_TRUE(bounds.untried_algorithm(c));
+    algorithms.insert(*bounds.untried_algorithm(c));
+  }
+  EXPECT_EQ(algorithms.size(), untried.size());
+  EXPECT_TRUE(costs.untried_for_long_steps(cover, static_cast<double>(cover.cost_ns + 1)).empty());
 }
 
 TEST(LazyPricing, AsksTheSameQuestionsEveryTime) {
