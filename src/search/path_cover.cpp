@@ -34,7 +34,7 @@ class PathPlaces {
 };
 
 PathPlaces::PathPlaces(const Problem& problem) : problem_(problem), held_(problem.routes.size(), 0) {
-  for (const ValueId input : problem.graph->inputs) held_[input.index] = PlaceMask{1};
+  for (const ValueId input : problem.graph->inputs) held_[input.index] = mask_of(0);
 }
 
 bool PathPlaces::take(const Group& group, const Option& option, const std::vector<Stop>& stops,

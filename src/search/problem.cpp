@@ -226,8 +226,8 @@ class ProblemBuilder {
     for (const Group& group : problem_.groups)
       for (const Option& option : group.options)
         for (std::size_t i = 0; i < group.inputs.size(); ++i)
-          problem_.routes[group.inputs[i]].wanted |= PlaceMask{1} << option.in[i];
-    for (const ValueId output : graph().outputs) problem_.routes[output.index].wanted |= 1;
+          problem_.routes[group.inputs[i]].wanted |= mask_of(option.in[i]);
+    for (const ValueId output : graph().outputs) problem_.routes[output.index].wanted |= mask_of(0);
   }
 
   void add_shares() {
@@ -274,7 +274,7 @@ PlaceMask ValueRoutes::on_way(std::uint8_t from, std::uint8_t to) const {
   PlaceMask way = 0;
   for (std::uint8_t at = from; at != to;) {
     at = next[at * places.size() + to];
-    way |= PlaceMask{1} << at;
+    way |= mask_of(at);
   }
   return way;
 }
@@ -291,21 +291,21 @@ std::int64_t ValueRoutes::most_saved(PlaceMask held, std::uint8_t stop) const {
 }
 
 void ValueRoutes::add_detours(PlaceMask held, std::uint8_t to, std::vector<Stops>& detours) const {
-  const PlaceMask asked = PlaceMask{1} << to;
+  const PlaceMask asked = mask_of(to);
   const auto way_ns = [&](PlaceMask from, std::uint8_t place) { return cheapest_ns(from, place); };
   const auto [way, start] = cheapest(held, to);
   if (way.ns >= kImpossible) return;
   const std::int64_t direct = way.ns;
   const PlaceMask passed = on_way(start, to);
   for (std::uint8_t first = 0; first < places.size(); ++first) {
-    const PlaceMask with_first = held | PlaceMask{1} << first;
+    const PlaceMask with_first = held | mask_of(first);
     if (with_first == held || (passed >> first & 1) != 0) continue;
     const std::int64_t to_first = way_ns(held, first);
     const std::int64_t by_first = to_first + way_ns(with_first, to);
     if (by_first >= kImpossible) continue;
     if (by_first - direct < most_saved(held | asked, first)) detours.push_back({.places = {first}, .count = 1});
     for (std::uint8_t second = 0; second < places.size(); ++second) {
-      const PlaceMask with_both = with_first | PlaceMask{1} << second;
+      const PlaceMask with_both = with_first | mask_of(second);
       if (second == to || with_both == with_first) continue;
       const std::int64_t by_both = to_first + way_ns(with_first, second) + way_ns(with_both, to);
       const std::int64_t saved = most_saved(held | asked, first) + most_saved(held | asked, second);

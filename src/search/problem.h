@@ -72,9 +72,7 @@ struct ValueRoutes {
   }
 
   /// Whether others than those at `held` and `to` are wanted.
-  [[nodiscard]] bool may_detour(PlaceMask held, std::uint8_t to) const {
-    return (wanted & ~held & ~(PlaceMask{1} << to)) != 0;
-  }
+  [[nodiscard]] bool may_detour(PlaceMask held, std::uint8_t to) const { return (wanted & ~held & ~mask_of(to)) != 0; }
   /// The detours on the way from `held` to `to` that later readers may repay, by one stop or by two. Adds to `detours`.
   /// Of trees of conversions to more than three places the cheapest may be missed.
   void add_detours(PlaceMask held, std::uint8_t to, std::vector<Stops>& detours) const;

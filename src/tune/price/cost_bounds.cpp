@@ -94,6 +94,12 @@ struct Levels {
 /// The same for times within a factor of four.
 int size_class(double ns) { return std::ilogb(ns) / 2; }
 
+/// How fast an algorithm of a backend is where operators are of this kind.
+CostModel::Effect algorithm_on_kind(CostModel& model, const OwnLevels& own, const std::string& algorithm,
+                                    const Work& part) {
+  return model.effect(own.kind_of_algorithm, algorithm + "|" + part.kind);
+}
+
 CostModel::Computation computation_of(CostModel& model, const Levels& levels, const RegionWork& work,
                                       const Candidate& candidate, bool is_engine) {
   const std::string& backend = candidate.backend;
@@ -112,8 +118,7 @@ CostModel::Computation computation_of(CostModel& model, const Levels& levels, co
                      model.effect(levels.operation, part->operation), model.effect(own.backend, weight + backend),
                      model.effect(own.kind_of_backend, backend + "|" + part->kind),
                      model.effect(own.operation_of_backend, backend + "|" + part->operation),
-                     model.effect(own.algorithm, weight + algorithm),
-                     model.effect(own.kind_of_algorithm, algorithm + "|" + part->kind),
+                     model.effect(own.algorithm, weight + algorithm), algorithm_on_kind(model, own, algorithm, *part),
                      model.effect(own.operation_of_algorithm, algorithm + "|" + part->operation),
                      model.effect(own.size_of_algorithm,
                                   fmt::format("{}{}|{}", weight, algorithm, size_class(part->roofline_ns))),
@@ -182,8 +187,8 @@ CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy a
     const bool is_of_engine = is_engine && is_engine(candidate.backend);
     computations_.push_back(computation_of(model_, levels, of_region, candidate, is_of_engine));
     const Work& first = *of_region.parts.front();
-    algorithm_of_.emplace_back(model_.effect(levels.of(is_of_engine, first.is_heavy).kind_of_algorithm,
-                                             algorithm_of(candidate) + "|" + first.kind));
+    algorithm_of_.emplace_back(
+        algorithm_on_kind(model_, levels.of(is_of_engine, first.is_heavy), algorithm_of(candidate), first));
   }
 }
 

@@ -270,7 +270,6 @@ class LazyPricer {
 
   Result<void> try_algorithms() {
     if (has_ended() || keeps_to_known()) return {};
-    costs_.fit();
     COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
     const double least_ns = kLarge * static_cast<double>(best.cover.cost_ns);
     COLLAGE_TRY_VOID(ask_for({.candidates = costs_.untried_for_long_steps(best.cover, least_ns)}));

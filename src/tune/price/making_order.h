@@ -43,7 +43,7 @@ class MakingOrder {
                                 const std::vector<NamedCover>& hoped, std::int64_t best_ns) const;
   /// What is asked for at once, of what is left: `worth_making` of these are left too. Nothing where it gets too late
   /// for those that are made slowly.
-  std::span<const std::size_t> next_chunk(std::span<const std::size_t> rest, std::size_t worth_making);
+  [[nodiscard]] std::span<const std::size_t> next_chunk(std::span<const std::size_t> rest, std::size_t worth_making);
   /// How many of these nothing is known of and take long to make.
   [[nodiscard]] std::size_t slow_among(std::span<const std::size_t> candidates) const;
   /// Making and sampling so many of those took so many seconds.
