@@ -82,11 +82,16 @@ class Reachability {
 /// The region as a graph of its own: inputs and outputs are the region's, in order; nodes and values keep their names.
 [[nodiscard]] Graph extract(const Graph& graph, const Region& region);
 
-/// Constants with at most this many elements are part of a computation's structure; larger ones are weights.
+/// Constants with at most this many elements are part of a computation's structure, if they are not weights.
 constexpr std::int64_t kMaxStructuralElements = 64;
 
-/// The structure key of the region: equal for equal structure, types, shapes and small constants, in any graph. Names
-/// and the contents of weights do not matter.
+/// By value: the constants that nodes of the set read whose contents are part of the structure. The others are weights:
+/// large constants, and vectors of floats that are multiplied with or added to what is computed, such as the bias of a
+/// convolution. What weights contain changes neither the time of a kernel nor whether there is one.
+[[nodiscard]] std::vector<bool> structural_constants(const Graph& graph, const NodeSet& nodes);
+
+/// The structure key of the region: equal for equal structure, types, shapes and structural constants, in any graph.
+/// Names and the contents of weights do not matter.
 [[nodiscard]] std::string structure_key(const Graph& graph, const Region& region);
 /// The same for what was measured: with open inputs or outputs, it includes their extents in the recorded run.
 [[nodiscard]] std::string measured_key(const Graph& graph, const Region& region);

@@ -55,17 +55,17 @@ Json attribute_json(const std::vector<Value>& values) {
   return list;
 }
 
-Json value_json(const Graph& graph, ValueId id) {
+Json value_json(const Graph& graph, ValueId id, const std::vector<bool>& structural) {
   const Value& value = graph.value(id);
   Json json = {{"name", value.name}, {"type", name_of(value.type.element)}, {"shape", shape_json(value.type)}};
-  if (!value.constant || value.constant->size() > kMaxStructuralElements) return json;
+  if (!structural[id.index]) return json;
   if (auto elements = elements_of(*value.constant)) json["values"] = *std::move(elements);
   return json;
 }
 
-Json values_json(const Graph& graph, const std::vector<ValueId>& ids) {
+Json values_json(const Graph& graph, const std::vector<ValueId>& ids, const std::vector<bool>& structural) {
   Json list = Json::array();
-  for (const ValueId id : ids) list.push_back(value_json(graph, id));
+  for (const ValueId id : ids) list.push_back(value_json(graph, id, structural));
   return list;
 }
 
@@ -90,12 +90,13 @@ Json node_json(const Graph& graph, const Node& node) {
 }  // namespace
 
 Json region_json(const Graph& graph, const Region& region) {
+  const std::vector<bool> structural = structural_constants(graph, region.nodes);
   Json nodes = Json::array();
   for (const std::size_t n : region.nodes.members()) nodes.push_back(node_json(graph, graph.nodes[n]));
   return {{"schema", "collage.region/1"},
-          {"inputs", values_json(graph, region.inputs)},
-          {"constants", values_json(graph, region.constants)},
-          {"outputs", values_json(graph, region.outputs)},
+          {"inputs", values_json(graph, region.inputs, structural)},
+          {"constants", values_json(graph, region.constants, structural)},
+          {"outputs", values_json(graph, region.outputs, structural)},
           {"nodes", std::move(nodes)}};
 }
 

@@ -1,8 +1,9 @@
 // The JSON form of a region, for functions outside the program: nodes with their attributes, and the values they join.
 // In:  a graph and a region of it. Out: one object, docs/schemas/region.schema.json.
-// How: values are named as in the graph. Constants of at most kMaxStructuralElements elements and tensors in attributes
-//       have their elements in `values`; larger constants are weights, of which only type and shape are told. Numbers
-//       that JSON does not have are the texts "nan", "inf" and "-inf".
+// How: values are named as in the graph. Structural constants and tensors in attributes have their elements in
+// `values`;
+//       other constants are weights (structural_constants()), of which only type and shape are told. Numbers that JSON
+//       does not have are the texts "nan", "inf" and "-inf".
 // Cost: linear in the region and the constants shown.
 // Not here: the region inside a pool (pool_json.h).
 #pragma once

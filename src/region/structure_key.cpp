@@ -12,7 +12,13 @@
 namespace collage {
 namespace {
 
-// Contents of larger constants change neither time nor correctness of a kernel; weights differ, kernels do not.
+NodeSet all_nodes(const Graph& graph) {
+  NodeSet nodes(graph.nodes.size());
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) nodes.insert(n);
+  return nodes;
+}
+
+/// Of tensors in attributes; larger ones are weights.
 constexpr std::int64_t kMaxContents = kMaxStructuralElements;
 
 /// Numbers symbols of dimensions; shared by a region and its bodies, which speak of the same dimensions.
@@ -47,8 +53,12 @@ std::string tensor_text(const Tensor& tensor) {
 /// Writes the nodes of one graph with values numbered by first mention.
 class Writer {
  public:
-  Writer(const Graph& graph, SymbolNumbers& symbols, std::string& text)
-      : graph_(graph), symbols_(symbols), text_(text), numbers_(graph.values.size(), -1) {}
+  Writer(const Graph& graph, const NodeSet& nodes, SymbolNumbers& symbols, std::string& text)
+      : graph_(graph),
+        symbols_(symbols),
+        text_(text),
+        numbers_(graph.values.size(), -1),
+        is_structural_(structural_constants(graph, nodes)) {}
 
   void declare(std::string_view what, const std::vector<ValueId>& ids) {
     for (const ValueId id : ids) {
@@ -75,6 +85,7 @@ class Writer {
 
   /// A body: `outer` numbers the captured values in the graph around it.
   void body(const std::function<std::string(const std::string&)>& outer) {
+    for (const ValueId id : graph_.outputs) is_structural_[id.index] = true;
     declare("in", graph_.inputs);
     for (const ValueId id : graph_.captures)
       text_ += "capture " + number(id) + '=' + outer(graph_.value(id).name) + '\n';
@@ -101,7 +112,8 @@ class Writer {
   void constants(const std::vector<ValueId>& ids) {
     for (const ValueId id : ids)
       if (const Tensor* tensor = constant_of(graph_, id); tensor != nullptr && numbers_[id.index] < 0)
-        text_ += "const " + number(id) + '=' + tensor_text(*tensor) + '\n';
+        text_ += "const " + number(id) + '=' +
+                 (is_structural_[id.index] ? tensor_text(*tensor) : to_string(tensor->value_type())) + '\n';
   }
 
   void print(const Node&, float value) { text_ += float_text(value); }
@@ -112,7 +124,7 @@ class Writer {
   void print(const Node& node, const Body& value) {
     if (!value.graph) return;
     text_ += "{\n";
-    Writer(*value.graph, symbols_, text_).body([&](const std::string& name) {
+    Writer(*value.graph, all_nodes(*value.graph), symbols_, text_).body([&](const std::string& name) {
       for (const ValueId id : node.captures)
         if (graph_.value(id).name == name) return number(id);
       return std::string("?");
@@ -134,6 +146,7 @@ class Writer {
   SymbolNumbers& symbols_;
   std::string& text_;
   std::vector<std::int64_t> numbers_;
+  std::vector<bool> is_structural_;  ///< by value
   std::int64_t next_ = 0;
 };
 
@@ -159,7 +172,7 @@ std::string opsets_text(const Graph& graph, const NodeSet& nodes) {
 std::string structure_key(const Graph& graph, const Region& region) {
   std::string text = opsets_text(graph, region.nodes);
   SymbolNumbers symbols;
-  Writer writer(graph, symbols, text);
+  Writer writer(graph, region.nodes, symbols, text);
   writer.declare("in", region.inputs);
   for (const std::size_t n : region.nodes.members()) writer.node(graph.nodes[n]);
   writer.declare("out", region.outputs);

@@ -1,5 +1,5 @@
 // Keys of the cost store, as readable text. A key contains everything that the stored answer depends on.
-// A cost depends on the structure (operators, types, shapes, small constants), never on the weights. An artifact and a
+// A cost depends on the structure (operators, types, shapes, structural constants), never on weights. An artifact and a
 // verdict on numbers depend on the weights too; an artifact also on the names of the region's ports.
 #pragma once
 

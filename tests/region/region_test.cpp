@@ -282,10 +282,31 @@ TEST(StructureKey, TellsApartWhatMatters) {
       "graph(%a: f32[2], %b: f32[2]) -> (%y) { opset ai.onnx 26 %y: f32[2], %z = Add(%a, %b) {k=1} }",
       "graph(%a: f32[2], %b: f32[2]) -> (%y) { opset ai.onnx 26 %y: f32[2] = Add(%a, _, %b) {k=1} }",
       "graph(%a: f32[2]) -> (%y) { opset ai.onnx 26 constant %b = f32[2]{1.0,2.0} %y: f32[2] = Add(%a, %b) {k=1} }",
-      "graph(%a: f32[2]) -> (%y) { opset ai.onnx 26 constant %b = f32[2]{1.0,3.0} %y: f32[2] = Add(%a, %b) {k=1} }",
+      "graph(%a: f32[2]) -> (%y) { opset ai.onnx 26 constant %b = i64[2]{1,2} %y: f32[2] = Add(%a, %b) {k=1} }",
+      "graph(%a: f32[2]) -> (%y) { opset ai.onnx 26 constant %b = i64[2]{1,3} %y: f32[2] = Add(%a, %b) {k=1} }",
+      "graph(%a: f32[2]) -> (%y) { opset ai.onnx 26 constant %b = f32[1]{1.0} %y: f32[2] = Add(%a, %b) {k=1} }",
+      "graph(%a: f32[2]) -> (%y) { opset ai.onnx 26 constant %b = f32[1]{2.0} %y: f32[2] = Add(%a, %b) {k=1} }",
       "graph(%a: f32[2]) -> (%y) { opset ai.onnx 26 constant %b = f32[1,2]{1.0,2.0} %y: f32[2] = Add(%a, %b) {k=1} }",
   };
   for (const char* text : texts) EXPECT_TRUE(keys.insert(key_of(text)).second) << text;
+}
+
+TEST(StructureKey, IgnoresWhatWeightsContain) {
+  EXPECT_EQ(key_of("graph(%a: f32[2]) -> (%y) { constant %b = f32[2]{1.0,2.0} %y: f32[2] = Add(%a, %b) }"),
+            key_of("graph(%a: f32[2]) -> (%y) { constant %b = f32[2]{1.0,3.0} %y: f32[2] = Add(%a, %b) }"));
+  const auto convolution = [](const char* weights, const char* bias) {
+    return key_of(std::string("graph(%x: f32[1,1,3,3]) -> (%y) { constant %w = f32[2,1,1,1]") + weights +
+                  " constant %b = f32[2]" + bias + " %y: f32[1,2,3,3] = Conv(%x, %w, %b) }");
+  };
+  EXPECT_EQ(convolution("{1.0,2.0}", "{3.0,4.0}"), convolution("{5.0,6.0}", "{7.0,8.0}"));
+}
+
+TEST(StructureKey, LooksIntoWeightsThatAreAlsoReadOtherwise) {
+  const auto scaled = [](const char* scales) {
+    return key_of(std::string("graph(%x: f32[1,4]) -> (%y, %z) { constant %s = f32[2]") + scales +
+                  " constant %m = f32[1,2]{1.0,1.0} %y: f32[1,2] = Add(%m, %s) %z = Resize(%x, _, %s) }");
+  };
+  EXPECT_NE(scaled("{1.0,2.0}"), scaled("{1.0,3.0}"));
 }
 
 std::string key_with_constant(std::size_t size, float last) {
