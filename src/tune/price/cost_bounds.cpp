@@ -178,17 +178,17 @@ CostBounds::CostBounds(const Graph& graph, const CandidatePool& pool, Accuracy a
     const Candidate& candidate = pool.candidates[c];
     region_of_.push_back(candidate.region);
     backend_of_.push_back(candidate.backend);
+    is_of_engine_.push_back(is_engine && is_engine(candidate.backend));
     if (c < estimates.size() && estimates[c]) {
       computations_.push_back(estimated_computation(model_, estimate_levels, *estimates[c], candidate));
       algorithm_of_.emplace_back();
       continue;
     }
     const RegionWork& of_region = works[candidate.region];
-    const bool is_of_engine = is_engine && is_engine(candidate.backend);
-    computations_.push_back(computation_of(model_, levels, of_region, candidate, is_of_engine));
+    computations_.push_back(computation_of(model_, levels, of_region, candidate, is_of_engine_[c]));
     const Work& first = *of_region.parts.front();
     algorithm_of_.emplace_back(
-        algorithm_on_kind(model_, levels.of(is_of_engine, first.is_heavy), algorithm_of(candidate), first));
+        algorithm_on_kind(model_, levels.of(is_of_engine_[c], first.is_heavy), algorithm_of(candidate), first));
   }
 }
 
@@ -222,7 +222,7 @@ double CostBounds::expected_saving(std::size_t candidate, double even_ns) const 
 
 std::optional<std::uint32_t> CostBounds::untried_algorithm(std::size_t candidate) const {
   const auto& effect = algorithm_of_[candidate];
-  return effect && !model_.is_known(*effect) ? effect : std::nullopt;
+  return effect && !is_of_engine_[candidate] && !model_.is_known(*effect) ? effect : std::nullopt;
 }
 
 void CostBounds::learn(std::size_t candidate, const Cost& cost) {

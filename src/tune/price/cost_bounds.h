@@ -54,8 +54,9 @@ class CostBounds {
   [[nodiscard]] CostModel::Prediction predict(std::size_t candidate) const;
   /// The same number for candidates whose first part is of one kind and is computed by one algorithm of a backend,
   /// where no time of such a candidate is known, of this model or of others: of how fast that is the forecast says
-  /// little.
+  /// little. Nothing for engines, which do not say how they compute.
   [[nodiscard]] std::optional<std::uint32_t> untried_algorithm(std::size_t candidate) const;
+  [[nodiscard]] bool is_of_engine(std::size_t candidate) const { return is_of_engine_[candidate]; }
   /// Costs that are not measured teach nothing. Of candidates that are the same computation one is enough.
   void learn(std::size_t candidate, const Cost& cost);
   /// Until it is called forecasts do not know what was learnt last.
@@ -69,6 +70,7 @@ class CostBounds {
   PeakRates peak_;
   std::vector<std::uint32_t> region_of_;  ///< by candidate
   std::vector<std::string> backend_of_;   ///< by candidate
+  std::vector<bool> is_of_engine_;        ///< by candidate
   std::vector<std::int64_t> roofline_;    ///< by region, under the peak rates
   double nearest_ = 1;  ///< least part of it that a candidate took: peak rates may be of a slow moment of the machine
   CostModel model_;

@@ -235,23 +235,36 @@ std::map<std::uint32_t, double> LazyCosts::times_in(const Cover& cover) const {
 }
 
 std::vector<std::size_t> LazyCosts::untried_for_long_steps(const Cover& cover, double least_ns) const {
-  std::map<std::uint32_t, std::pair<double, std::size_t>> of_algorithm;  // forecast in parts of the step, candidate
-  for (const auto& [computation, ns] : times_in(cover)) {
-    if (ns < least_ns) continue;
-    const std::size_t chosen = members_[computation].front();
-    const auto chosen_ns = static_cast<double>(nanoseconds_of(costs_[chosen]).value_or(0));
-    for (const std::size_t c : by_nodes_.at(pool_.regions[pool_.candidates[chosen].region].nodes)) {
-      const auto algorithm = is_unseen(c) ? bounds_.untried_algorithm(c) : std::nullopt;
-      if (!algorithm) continue;
-      const std::pair untried(static_cast<double>(bounds_.forecast(c, Forecast::kExpected)) / chosen_ns, c);
-      if (untried.first > kFarOff) continue;
-      const auto [known, is_first] = of_algorithm.emplace(*algorithm, untried);
-      if (!is_first) known->second = std::min(known->second, untried);
+  struct Untried {
+    double steps_ns = 0;
+    std::pair<double, std::size_t> nearest;  // forecast in parts of the step, candidate
+  };
+  std::map<std::uint32_t, Untried> of_algorithm;
+  for (const auto& [computation, ns] : times_in(cover))
+    for (const auto& [algorithm, nearest] : untried_in_place_of(members_[computation].front())) {
+      Untried& untried = of_algorithm.try_emplace(algorithm, Untried{.nearest = nearest}).first->second;
+      untried.steps_ns += ns;
+      untried.nearest = std::min(untried.nearest, nearest);
     }
-  }
   std::vector<std::size_t> candidates;
-  for (const auto& [algorithm, untried] : of_algorithm) candidates.push_back(untried.second);
+  for (const auto& [algorithm, untried] : of_algorithm)
+    if (untried.steps_ns >= least_ns) candidates.push_back(untried.nearest.second);
   return candidates;
+}
+
+std::map<std::uint32_t, std::pair<double, std::size_t>> LazyCosts::untried_in_place_of(std::size_t chosen) const {
+  std::map<std::uint32_t, std::pair<double, std::size_t>> nearest;
+  const auto known_ns = nanoseconds_of(costs_[chosen]);
+  const auto chosen_ns = static_cast<double>(known_ns ? *known_ns : bounds_.forecast(chosen, Forecast::kExpected));
+  for (const std::size_t c : by_nodes_.at(pool_.regions[pool_.candidates[chosen].region].nodes)) {
+    const auto algorithm = is_unseen(c) ? bounds_.untried_algorithm(c) : std::nullopt;
+    if (!algorithm) continue;
+    const std::pair untried(static_cast<double>(bounds_.forecast(c, Forecast::kExpected)) / chosen_ns, c);
+    if (untried.first > kFarOff) continue;
+    const auto [known, is_first] = nearest.emplace(*algorithm, untried);
+    if (!is_first) known->second = std::min(known->second, untried);
+  }
+  return nearest;
 }
 
 void LazyCosts::learn(std::size_t candidate, const Cost& cost) {

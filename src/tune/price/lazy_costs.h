@@ -51,6 +51,8 @@ class LazyCosts {
   /// Puts unknown for them.
   void leave_out(std::span<const std::size_t> candidates, std::vector<Cost>& costs) const;
   [[nodiscard]] bool is_unseen(std::size_t candidate) const;
+  /// Whether the candidate's backend also runs whole models.
+  [[nodiscard]] bool is_of_engine(std::size_t candidate) const { return bounds_.is_of_engine(candidate); }
   /// What nothing is known of and is made slowly, where each of its nodes is in a candidate that is not, and that may
   /// work.
   [[nodiscard]] std::vector<std::size_t> slow_to_make(
@@ -63,9 +65,9 @@ class LazyCosts {
   /// `least_saving_ns` in place of the steps of the cover that compute these nodes. One of each computation, ascending.
   [[nodiscard]] std::vector<std::size_t> open_long(const Cover& cover, std::int64_t least_ns,
                                                    double least_saving_ns) const;
-  /// For computations that take at least `least_ns` of the cover, all steps together: the candidates of the same nodes
-  /// by algorithms of which the forecasts know too little (CostBounds::untried_algorithm) to leave them out, though
-  /// they should take up to kFarOff times as long. Of each algorithm one.
+  /// Algorithms of which the forecasts know too little (CostBounds::untried_algorithm) to leave them out: of each one
+  /// candidate, where those steps of the cover together take at least `least_ns` that it could compute and should take
+  /// up to kFarOff times as long for.
   [[nodiscard]] std::vector<std::size_t> untried_for_long_steps(const Cover& cover, double least_ns) const;
   void learn(std::size_t candidate, const Cost& cost);
   /// Lets forecasts know what was learnt.
@@ -83,6 +85,9 @@ class LazyCosts {
   [[nodiscard]] std::map<std::uint32_t, SegmentSaving> savings(const Cover& cover, const Cover& hoped) const;
   /// By class, the time of its steps in a cover.
   [[nodiscard]] std::map<std::uint32_t, double> times_in(const Cover& cover) const;
+  /// By algorithm that was not tried, of the candidates with the nodes of this one that may be as fast: the forecast in
+  /// parts of its time, and the candidate, of which that is the least.
+  [[nodiscard]] std::map<std::uint32_t, std::pair<double, std::size_t>> untried_in_place_of(std::size_t chosen) const;
   /// The candidate of the pool that a step of a cover is; nothing for steps that are no kernels of the pool.
   [[nodiscard]] std::optional<std::size_t> candidate_of(const CoverStep& step) const;
 

@@ -17,8 +17,8 @@ namespace {
 /// Regions that should take this part of the best cover's time are sampled where that should save enough: of so many
 /// nodes at once forecasts are the least certain.
 constexpr double kLong = 0.3;
-/// For computations that take this part of the best cover's time, all their steps together, algorithms are tried of
-/// which forecasts know little: being wrong there costs the most.
+/// Algorithms are tried of which forecasts know little, and which could compute steps that together take this part of
+/// the best cover's time: being wrong there costs the most.
 constexpr double kLarge = 0.1;
 /// A search on the way makes at most the states of the last one divided by this.
 constexpr std::size_t kStatesShare = 4;
@@ -126,6 +126,13 @@ class LazyPricer {
     costs_.leave_out(costs_.slow_to_make(measuring_.is_made_slowly), costs);
     for (std::size_t c = 0; c < costs.size(); ++c)
       if (nodes_of(c).count() == request_.graph->nodes.size()) costs[c] = Unknown{};
+    return best_with(std::move(costs));
+  }
+  /// Of kernels of libraries; of an engine only single operators.
+  [[nodiscard]] Result<SearchResult> best_of_kernels() const {
+    std::vector<Cost> costs = request_.costs;
+    for (std::size_t c = 0; c < costs.size(); ++c)
+      if (costs_.is_of_engine(c) && nodes_of(c).count() > 1) costs[c] = Unknown{};
     return best_with(std::move(costs));
   }
 
@@ -270,9 +277,11 @@ class LazyPricer {
 
   Result<void> try_algorithms() {
     if (has_ended() || keeps_to_known()) return {};
-    COLLAGE_TRY(const SearchResult best, best_cover(request_, request_.backends));
-    const double least_ns = kLarge * static_cast<double>(best.cover.cost_ns);
-    COLLAGE_TRY_VOID(ask_for({.candidates = costs_.untried_for_long_steps(best.cover, least_ns)}));
+    forecast(Forecast::kExpected);
+    const auto kernels = best_of_kernels();
+    if (!kernels) return {};
+    const double least_ns = kLarge * static_cast<double>(kernels->cover.cost_ns);
+    COLLAGE_TRY_VOID(ask_for({.candidates = costs_.untried_for_long_steps(kernels->cover, least_ns)}));
     return {};
   }
 

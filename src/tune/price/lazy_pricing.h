@@ -6,17 +6,18 @@
 //       this goes on.
 //       Samples are taken in passes: of the cover that is expected to be best; of the best cover where what little is
 //       known of is forecast with optimism, until that cover is hardly better than the best known one; of the covers
-//       that are entered first. For computations that take much of the first of these covers, algorithms are sampled
-//       that nobody has times of, because their forecasts may be far off. The best cover is measured, its shortest
-//       steps only at the end. Then long regions are sampled, because a sum of parts forecasts them badly, and each
-//       computation that was never run is tried at a hopeful cost while the others have their expected costs. Many are
-//       tried in one search, because candidates that bring no gain together bring none alone, those first that should
-//       save most; of those that may gain, several with different nodes are sampled at once. Last come the covers that
-//       will be confirmed and may win. Kernels that have to be compiled come in the order of what they should save in
-//       place of steps that are made at once. Where compiling the first of these covers takes longer than there is time
-//       for samples, only the first of them are compiled, and the rest of it is made at once, as far as it can be. As
-//       soon as a cover is known, something is sampled only if it should save enough in its place: the mean saving over
-//       all times that the forecast leaves open, zero where it is not taken (segment_savings.h).
+//       that are entered first. Before the second pass, algorithms are sampled that nobody has times of, because their
+//       forecasts may be far off: each once that could compute much of a cover of single kernels. The best cover is
+//       measured, its shortest steps only at the end. Then long regions are sampled, because a sum of parts forecasts
+//       them badly, and each computation that was never run is tried at a hopeful cost while the others have their
+//       expected costs. Many are tried in one search, because candidates that bring no gain together bring none alone,
+//       those first that should save most; of those that may gain, several with different nodes are sampled at once.
+//       Last come the covers that will be confirmed and may win. Kernels that have to be compiled come in the order of
+//       what they should save in place of steps that are made at once. Where compiling the first of these covers takes
+//       longer than there is time for samples, only the first of them are compiled, and the rest of it is made at once,
+//       as far as it can be. As soon as a cover is known, something is sampled only if it should save enough in its
+//       place: the mean saving over all times that the forecast leaves open, zero where it is not taken
+//       (segment_savings.h).
 // Example, without samples: A -> B, with candidates a1, a2, a3 for A and b1 for B, whose forecasts are 10, 12, 30 and
 //   5 us.
 //   search 1   best cover a1 b1 = 15   both are measured: a1 15 us, b1 5 us

@@ -301,6 +301,23 @@ TEST(LazyCosts, NameEachAlgorithmThatNobodyTimedOnceWhereStepsTakeLong) {
   }
   EXPECT_EQ(algorithms.size(), untried.size());
   EXPECT_TRUE(costs.untried_for_long_steps(cover, static_cast<double>(cover.cost_ns + 1)).empty());
+  const auto longest = std::ranges::max_element(
+      cover.steps, {}, [](const CoverStep& step) { return nanoseconds_of(step.cost).value_or(0); });
+  EXPECT_FALSE(
+      costs.untried_for_long_steps(cover, 2 * static_cast<double>(nanoseconds_of(longest->cost).value_or(0))).empty())
+      << "steps of one kind count together";
+}
+
+TEST(LazyCosts, NameUntriedAlgorithmsInPlaceOfStepsThatAreForecast) {
+  EngineKnown known;
+  auto& [times, bounds, costs] = known;
+  CoverRequest forecast = times.request();
+  forecast.costs = costs.forecast(Forecast::kExpected, std::numeric_limits<std::size_t>::max());
+  for (std::size_t c = 0; c < forecast.costs.size(); ++c)
+    if (times.pool.candidates[c].backend != "kernels") forecast.costs[c] = Unknown{};
+  const auto best = best_cover(forecast, forecast.backends);
+  ASSERT_TRUE(best);
+  EXPECT_FALSE(costs.untried_for_long_steps(best->cover, 0).empty());
 }
 
 TEST(LazyPricing, AsksTheSameQuestionsEveryTime) {
