@@ -60,7 +60,10 @@ class CostBounds {
   /// Costs that are not measured teach nothing. Of candidates that are the same computation one is enough.
   void learn(std::size_t candidate, const Cost& cost);
   /// Until it is called forecasts do not know what was learnt last.
-  void fit() { model_.fit(); }
+  void fit() {
+    model_.fit();
+    errors_.fit();
+  }
   /// What was learnt here that says something of other models too.
   [[nodiscard]] EffectTable learnt() const { return model_.learnt(); }
   /// Of one thread.
