@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 
 namespace collage {
 namespace {
@@ -30,7 +31,9 @@ void ForecastErrors::fit() {
     const double common = std::min(sum / static_cast<double>(surprises.size()), 0.0);
     Seen& seen = seen_[backend];
     if (common < 0) seen.add(-common);
-    for (const double surprise : surprises) seen.add(std::max(common - surprise, 0.0));
+    // The mean takes the place of one of them: what is around it sums to zero, so one says nothing new.
+    for (const double surprise : surprises | std::views::drop(common < 0 ? 1 : 0))
+      seen.add(std::max(common - surprise, 0.0));
   }
   latest_.clear();
 }

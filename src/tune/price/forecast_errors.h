@@ -29,8 +29,8 @@ class ForecastErrors {
 
  private:
   struct Seen {
-    double count = 0;  ///< weighted, like
-    double squares = 0;
+    double count = 0;    ///< of surprises; older ones weigh less
+    double squares = 0;  ///< of what is below, weighted alike
 
     void add(double below);
   };

@@ -20,7 +20,7 @@ TEST(ForecastErrors, NarrowForecastsThatWereBetterThanTheyPromised) {
   errors.add("a", -0.2);
   EXPECT_EQ(errors.factor("a"), 1) << "not before the fit";
   errors.fit();
-  EXPECT_GT(errors.factor("a"), 0.7) << "one time says little";
+  EXPECT_GT(errors.factor("a"), 0.8) << "one time says little";
   for (int i = 0; i < 100; ++i) errors.add("a", i % 2 == 0 ? 0.4 : -0.4);
   errors.fit();
   EXPECT_NEAR(errors.factor("a"), 0.45, 0.05);
@@ -44,7 +44,7 @@ TEST(ForecastErrors, TimesAboveTheForecastSayThatLittleIsBelow) {
   EXPECT_LT(errors.factor("a"), 0.6);
   EXPECT_EQ(errors.factor("a"), far_above.factor("a")) << "how far above is no matter";
   add_one_by_one(errors, 1000, 9, 9);
-  EXPECT_GT(errors.factor("a"), 0.2) << "something is always possible";
+  EXPECT_GT(errors.factor("a"), 0.25) << "something is always possible";
 }
 
 TEST(ForecastErrors, ForgetTheFirstSurprises) {
